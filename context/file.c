@@ -423,6 +423,26 @@ int context_get_key(struct context_file *f, const char *key, struct str *value, 
 	return 0;
 }
 
+int context_get_json(struct context_file *f, const char *key, json **out, struct error *err)
+{
+	struct str value;
+
+	json_free(out);
+	if (context_get_key(f, key, &value, err) < 0)
+		return -1;
+	return value.n && json_parse(out, value, err) < 0
+		       ? error_prefix(err, "key '%s' of '%s'", key, f->path)
+		       : 0;
+}
+
+void context_put_json(struct context_file *f, const char *key, const json *value)
+{
+	CLEANUP(buf_release) struct buf text = BUF_INIT;
+
+	json_print(&text, value);
+	context_put_key(f, key, buf_str(&text));
+}
+
 void context_forget(struct context_file *f)
 {
 	json_free(&f->events);

@@ -105,6 +105,9 @@ int context_open_keys(struct context_file *f, struct error *err);
 /* The value of a key, in the document's arena; empty when there is none, or f is a reader's whose
  * keys are not open. */
 int context_get_key(struct context_file *f, const char *key, struct str *value, struct error *err);
+/* The same of a value that is JSON; *out NULL: there is none. */
+int context_get_json(struct context_file *f, const char *key, json **out, struct error *err);
+void context_put_json(struct context_file *f, const char *key, const json *value);
 
 /* Appends the events, replaces the document, puts the keys, renews the lease: one commit, or none
  * if there is nothing to do. -1: ERR_INPUT when a load would refuse the new document; ERR_STATE

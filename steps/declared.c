@@ -77,11 +77,8 @@ static bool is_checked(
 	const struct step_context *c, const struct declared_action *item, const json *action)
 {
 	const char *name = action ? json_get_str(action, "id") : item->writes;
-	const json *one = json_first(c->checked);
 
-	while (one && strcmp(json_text(one), name) != 0)
-		one = json_next(one);
-	return one != NULL;
+	return json_has_text(c->checked, name);
 }
 
 /* By item: its action of the present array, or NULL. */

@@ -48,15 +48,6 @@ const char *steps_word(
 		       : "";
 }
 
-static const json *steps_action_of(const struct step_context *c, const char *section)
-{
-	const json *a = json_first(c->actions);
-
-	while (a && !json_str_is(a, "write_section", section))
-		a = json_next(a);
-	return a;
-}
-
 bool steps_has_answer(
 	const struct step_context *c, const char *section, bool script, const json *action)
 {
@@ -69,7 +60,7 @@ static bool is_left_out(
 	struct step_context *c, const char *section, const char *format, bool script)
 {
 	struct step_answer answer = {section, format, ""};
-	const json *action = steps_action_of(c, section);
+	const json *action = action_writing(c->actions, section);
 	const char *word;
 
 	if (!steps_has_answer(c, section, script, action))

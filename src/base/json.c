@@ -378,6 +378,35 @@ json *json_names(const char *const *names)
 	return list;
 }
 
+json *json_texts(const char *const *texts, size_t n)
+{
+	json *list = json_array();
+
+	for (size_t i = 0; i < n; i++)
+		json_push_str(list, str_of(texts[i]));
+	return list;
+}
+
+const char **json_dup_texts(struct arena *a, const json *array, size_t *n)
+{
+	const char **texts = arena_alloc(a, (json_len(array) + 1) * sizeof(*texts));
+
+	*n = 0;
+	for (const json *one = json_first(array); one; one = json_next(one))
+		if (json_text(one))
+			texts[(*n)++] = arena_dup(a, str_of(json_text(one)));
+	texts[*n] = NULL;
+	return texts;
+}
+
+bool json_has_text(const json *array, const char *text)
+{
+	for (const json *one = json_first(array); one; one = json_next(one))
+		if (json_text(one) && strcmp(json_text(one), text) == 0)
+			return true;
+	return false;
+}
+
 /* ---- writing ---- */
 
 static void print_escape(struct buf *out, unsigned char c)

@@ -112,6 +112,10 @@ json *json_add(json *object, const struct json_member *members); /* returns the 
 #define JSON_IF(condition, member) ((condition) ? member : JSON_NONE)
 #define JSON_NONE                  JSON_MEMBER("", NONE, .integer = 0)
 json *json_names(const char *const *names); /* NULL-ended; NULL is an empty array */
+json *json_texts(const char *const *texts, size_t n);
+/* The strings of an array (NULL: none), in the arena; NULL-ended. */
+const char **json_dup_texts(struct arena *a, const json *array, size_t *n);
+bool json_has_text(const json *array, const char *text);
 
 /* One line, no spaces, no newline. */
 void json_print(struct buf *out, const json *j);

@@ -182,6 +182,14 @@ json *action_find(const json *array, const char *id)
 	return NULL;
 }
 
+json *action_writing(const json *array, const char *section)
+{
+	for (const json *j = json_first(array); j; j = json_next(j))
+		if (json_str_is(j, "write_section", section))
+			return (json *)j;
+	return NULL;
+}
+
 void action_user(const json *action, unsigned *uid, unsigned *gid)
 {
 	const json *security = json_get(json_get(action, "execution"), "security");

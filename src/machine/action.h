@@ -47,6 +47,8 @@ struct str action_complete_line(struct arena *a, const struct context_file *f, s
 
 /* The action `id` in `array`, or NULL. */
 json *action_find(const json *array, const char *id);
+/* The action in `array` that writes `section`, or NULL. */
+json *action_writing(const json *array, const char *section);
 /* The user and group that carry it out; 0: those of the caller. */
 void action_user(const json *action, unsigned *uid, unsigned *gid);
 /* True for a call of the troubleshooter, false for an action of a step. */

@@ -12,12 +12,11 @@ static const char *const names[] = {
 
 void admission_from_json(struct arena *a, const json *event, struct admission *out)
 {
-	const char *reason = json_get_str(event, "reason"), *until = json_get_str(event, "until");
+	const char *until = json_get_str(event, "until");
 	const json *tools = json_get(event, "tools");
-	VEC(const char *) names_of = {0};
 	struct text_list *list;
 
-	*out = (struct admission){.reason = reason ? arena_dup(a, str_of(reason)) : NULL};
+	*out = (struct admission){.reason = json_dup(a, event, "reason")};
 	for (size_t i = ADMISSION_YES; i < COUNT(names); i++)
 		if (json_str_is(event, "answer", names[i]))
 			out->answer = i;
@@ -25,10 +24,8 @@ void admission_from_json(struct arena *a, const json *event, struct admission *o
 		(void)clock_parse(until, &out->until);
 	if (!tools)
 		return;
-	for (const json *t = json_first(tools); t; t = json_next(t))
-		vec_push_in(a, &names_of, arena_dup(a, str_of(json_text(t))));
 	list = arena_alloc(a, sizeof(*list));
-	*list = (struct text_list){names_of.items, names_of.n};
+	list->list = json_dup_texts(a, tools, &list->n);
 	out->tools = list;
 }
 
@@ -46,7 +43,8 @@ static void machine_admission_ask(struct engine_run *r, const char *id,
 		JSON_TEXT("answer", names[out->answer]),
 		JSON_IF(out->reason, JSON_TEXT("reason", out->reason)),
 		JSON_IF(out->answer == ADMISSION_WAIT, JSON_TIME("until", out->until)),
-		JSON_IF(out->tools, JSON_VALUE("tools", engine_texts_json(out->tools))));
+		JSON_IF(out->tools,
+			JSON_VALUE("tools", json_texts(out->tools->list, out->tools->n))));
 }
 
 static void wait_for_admission(struct engine_run *r, const struct admission *a)
@@ -54,7 +52,7 @@ static void wait_for_admission(struct engine_run *r, const struct admission *a)
 	char until[CLOCK_TEXT];
 
 	clock_text(a->until, until);
-	engine_wait_begin(r, a->until, a->reason);
+	engine_wait_begin(r->e->file, a->until, a->reason);
 	engine_dispatch_waiting(r, a->reason, until);
 }
 
@@ -100,13 +98,17 @@ size_t engine_admit_requests(
 	return 0;
 }
 
+void engine_drop_question(struct engine_run *r)
+{
+	context_set(r->doc, "question", (struct str){0});
+	context_set(r->doc, "question_trigger", (struct str){0});
+	context_set(r->doc, "troubleshooter_input", (struct str){0});
+}
+
 bool engine_admit_again(struct engine_run *r)
 {
-	static const char *const keys[] = {"question", "question_trigger", "troubleshooter_input"};
-
 	if (!str_is(context_get(r->doc, "question_trigger"), ADMISSION_TRIGGER))
 		return false;
-	for (size_t i = 0; i < COUNT(keys); i++)
-		context_set(r->doc, keys[i], (struct str){0});
+	engine_drop_question(r);
 	return true;
 }

@@ -227,14 +227,6 @@ static void add_section(
 	buf_adds(out, "`)\n");
 }
 
-static bool reads_failure(const json *action)
-{
-	for (const json *s = json_first(json_get(action, "read_sections")); s; s = json_next(s))
-		if (strcmp(json_text(s), CONTEXT_LAST_FAILURE) == 0)
-			return true;
-	return false;
-}
-
 /* Control characters except tabs are escaped: a log may contain terminal sequences. */
 static void add_log(struct buf *out, const struct context_file *f)
 {
@@ -263,7 +255,7 @@ static void machine_brief_add_failure(
 	struct buf *out, const struct context_file *f, const json *action, size_t *left)
 {
 	struct str text = context_section(&f->doc, CONTEXT_LAST_FAILURE);
-	bool reads = reads_failure(action);
+	bool reads = json_has_text(json_get(action, "read_sections"), CONTEXT_LAST_FAILURE);
 
 	if (!reads && !json_str_is(action, "skill", "developer-fix"))
 		return;
@@ -464,18 +456,14 @@ static void machine_brief_add_result(struct buf *out, const json *action)
 static void take_persona(struct arena *a, const json *action, struct instructions *role)
 {
 	const json *tools = json_get(json_get(action, "execution"), "allowedTools");
-	VEC(const char *) list = {0};
+	size_t n;
 
 	if (!json_get_str(action, "prompt"))
 		return;
 	role->text = arena_str(a, str_of(json_get_str(action, "prompt")));
 	role->shipped = false;
-	if (!tools)
-		return;
-	for (const json *t = json_first(tools); t; t = json_next(t))
-		vec_push_in(a, &list, arena_dup(a, str_of(json_text(t))));
-	vec_push_in(a, &list, NULL);
-	role->tools = list.items;
+	if (tools)
+		role->tools = json_dup_texts(a, tools, &n);
 }
 
 int brief_instructions(struct arena *a, const struct context_file *f, const char *id,

@@ -18,15 +18,6 @@ const char *engine_next_id(struct engine_run *r, const char *part, size_t k)
 	return action_id(r, part, context_attempts(r->doc, part) + 1 + k);
 }
 
-static json *read_sections(const struct step_request *q)
-{
-	json *list = json_array();
-
-	for (size_t i = 0; i < q->reads.n; i++)
-		json_push_str(list, str_of(q->reads.items[i]));
-	return list;
-}
-
 /* Where the script of that state (or declared part) and attempt writes its output, below the
  * directory of the document. */
 static char *machine_dispatch_log_path(
@@ -61,28 +52,18 @@ static const char *child_id(struct engine_run *r, const char *name)
 			    : arena_printf(&r->arena, "%s.%s.%lu", r->e->id, name, attempt);
 }
 
-json *engine_texts_json(const struct text_list *list)
-{
-	json *all = json_array();
-
-	for (size_t i = 0; i < list->n; i++)
-		json_push_str(all, str_of(list->list[i]));
-	return all;
-}
-
 /* What an attempt of a node may do, resolved once. Whoever carries it out looks at nothing else. */
 static json *execution(const struct engine_run *r, const struct step_request *q)
 {
 	const struct manifest_persona *p = q->node->actor;
 	const struct text_list *tools = q->tools ? q->tools : p && p->tools.n ? &p->tools : NULL;
 	const char *violation = r->e->workflow->security.violation;
-	const struct manifest *m =
-		workflow_state(r->e->workflow, engine_state(r))->declared->manifest;
+	const struct manifest *m = engine_declared(r)->manifest;
 
 	return JSON_OBJECT(JSON_TEXT("phase", q->node->id),
 		JSON_IF(p, JSON_TEXT("persona", p->name)),
 		JSON_TEXT("modelConstraint", p && p->model ? p->model : "inherit"),
-		JSON_IF(tools, JSON_VALUE("allowedTools", engine_texts_json(tools))),
+		JSON_IF(tools, JSON_VALUE("allowedTools", json_texts(tools->list, tools->n))),
 		JSON_VALUE("security",
 			JSON_OBJECT(JSON_IF(m->drop_uid, JSON_INT("dropUid", m->drop_uid)),
 				JSON_IF(m->drop_uid, JSON_INT("dropGid", m->drop_gid)),
@@ -93,32 +74,26 @@ static json *execution(const struct engine_run *r, const struct step_request *q)
 static json *machine_dispatch_add_node(
 	struct engine_run *r, const struct step_request *q, json *action)
 {
-	const struct workflow_state *st = workflow_state(r->e->workflow, engine_state(r));
+	const struct manifest *m;
 	char sum[DIGEST_TEXT];
 	json *e;
 
 	if (!q->node)
 		return action;
+	m = engine_declared(r)->manifest;
 	json_put_str(action, "node", str_of(q->node->id));
-	if (!q->agent &&
-		(!st->declared->manifest->drop_uid || !q->command || manifest_node_merges(q->node)))
+	if (!q->agent && (!m->drop_uid || !q->command || manifest_node_merges(q->node)))
 		return action;
 	e = execution(r, q);
 	digest_text(json_print_in(&r->arena, json_copy(e)), sum);
 	return JSON_ADD(action, JSON_IF(q->prompt, JSON_TEXT("prompt", q->prompt)),
-		JSON_IF(q->agent && st->declared->manifest->n_events,
-			JSON_VALUE("events", manifest_events_json(st->declared->manifest))),
+		JSON_IF(q->agent && m->n_events, JSON_VALUE("events", manifest_events_json(m))),
 		JSON_VALUE("execution", e), JSON_TEXT("execution_sum", sum));
-}
-
-static const char *part_of_request(const struct engine_run *r, const struct step_request *q)
-{
-	return q->trigger ? TROUBLESHOOTER : q->node ? q->node->id : engine_state(r);
 }
 
 static json *request_to_action(struct engine_run *r, const struct step_request *q)
 {
-	const char *part = part_of_request(r, q);
+	const char *part = q->trigger ? TROUBLESHOOTER : q->node ? q->node->id : engine_state(r);
 	unsigned long attempt = context_next_attempt(r->doc, part);
 	bool child = q->kind == ACTION_CHILD;
 
@@ -136,7 +111,8 @@ static json *request_to_action(struct engine_run *r, const struct step_request *
 			JSON_IF(q->trigger, JSON_TEXT("trigger", q->trigger)),
 			JSON_IF(q->trigger, JSON_INT("cycle_count", q->cycle_count)),
 			JSON_IF((q->agent || child) && !q->trigger,
-				JSON_VALUE("read_sections", read_sections(q))),
+				JSON_VALUE(
+					"read_sections", json_texts(q->reads.items, q->reads.n))),
 			JSON_TEXT("write_section", q->writes),
 			JSON_TEXT("result_format", q->format),
 			JSON_IF(q->command, JSON_TEXT("command", q->command)),
@@ -206,26 +182,36 @@ static void print_open(struct engine_run *r, bool all)
 			print_action(r, a);
 }
 
+/* The only object of the array. */
+static json *print_done(struct engine_run *r, const char *result, const char *reason)
+{
+	json *done = JSON_OBJECT(JSON_TEXT("action", "done"), JSON_TEXT("result", result),
+		JSON_TEXT("reason", reason));
+
+	json_free(&r->print);
+	r->print = json_array();
+	json_push(r->print, done);
+	return done;
+}
+
 /* An approval is no action of the loop: the item waits for a person. */
 static void print_approval(struct engine_run *r)
 {
 	static const char *const members[] = {
 		"id", "context_file", "directory", "write_section", "result_format"};
 	const json *a = action_open_approval(r->doc, r->print);
+	CLEANUP(json_free) json *array = a ? r->print : NULL;
 	json *done;
 
 	if (!a)
 		return;
-	done = JSON_OBJECT(JSON_TEXT("action", "done"), JSON_TEXT("result", "waiting"),
-		JSON_TEXT("reason", arena_printf(&r->arena, "a person must approve: %s",
-					    json_get_str(a, "approve"))),
-		JSON_TEXT("for", "approval"));
+	r->print = NULL;
+	done = print_done(r, "waiting",
+		arena_printf(&r->arena, "a person must approve: %s", json_get_str(a, "approve")));
+	json_put_texts(done, "for", "approval");
 	for (size_t i = 0; i < COUNT(members); i++)
 		if (json_get_str(a, members[i]))
 			json_put_str(done, members[i], str_of(json_get_str(a, members[i])));
-	json_free(&r->print);
-	r->print = json_array();
-	json_push(r->print, done);
 }
 
 /* Of an ordered state: which actions were dispatched together. */
@@ -321,17 +307,13 @@ void engine_dispatch_again(struct engine_run *r, bool together)
 void engine_dispatch_done(
 	struct engine_run *r, const char *result, const char *reason, const char *question)
 {
-	r->print = json_array();
-	json_push(
-		r->print, JSON_OBJECT(JSON_TEXT("action", "done"), JSON_TEXT("result", result),
-				  JSON_TEXT("reason", reason),
-				  JSON_IF(question, JSON_TEXT("question", question)),
-				  JSON_IF(question, JSON_TEXT("context_file", r->e->file->path))));
+	json *done = print_done(r, result, reason);
+
+	if (question)
+		json_put_texts(done, "question", question, "context_file", r->e->file->path);
 }
 
 void engine_dispatch_waiting(struct engine_run *r, const char *reason, const char *until)
 {
-	r->print = json_array();
-	json_push(r->print, JSON_OBJECT(JSON_TEXT("action", "done"), JSON_TEXT("result", "waiting"),
-				    JSON_TEXT("reason", reason), JSON_TEXT("until", until)));
+	json_put_texts(print_done(r, "waiting", reason), "until", until);
 }

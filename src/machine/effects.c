@@ -64,11 +64,6 @@ static int search_spec(struct engine_run *r, struct error *err)
 	return 0;
 }
 
-static int effects_find_spec(struct engine_run *r, struct error *err)
-{
-	return search_spec(r, err) < 0 ? -1 : engine_take_spec(r, err);
-}
-
 /* In the order in which they are carried out. */
 static const struct effect_kind kinds[] = {
 	{EFFECT_COMMIT, "commit", "git commit", NULL, NULL},
@@ -210,7 +205,8 @@ static void effects_open_comments(struct engine_run *r)
 
 int engine_carry_out(struct engine_run *r, unsigned effects, struct error *err)
 {
-	if ((effects & EFFECT_FIND_SPEC) && effects_find_spec(r, err) < 0)
+	if ((effects & EFFECT_FIND_SPEC) &&
+		(search_spec(r, err) < 0 || engine_take_spec(r, err) < 0))
 		return -1;
 	for (size_t i = 0; i < COUNT(kinds); i++)
 		if ((effects & kinds[i].effect) && effects_carry_out(r, &kinds[i], err) < 0)

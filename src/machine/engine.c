@@ -11,6 +11,13 @@ const char *engine_state(const struct engine_run *r)
 	return context_get(r->doc, "state").p;
 }
 
+const struct declared_state *engine_declared(const struct engine_run *r)
+{
+	const struct workflow_state *st = workflow_state(r->e->workflow, engine_state(r));
+
+	return st ? st->declared : NULL;
+}
+
 /* `done` and `failed` are terminal in every workflow: a run can be ended from outside. */
 bool engine_is_terminal(const struct workflow *w, const char *state)
 {
@@ -112,9 +119,7 @@ static void note_failure(
 
 static bool is_manifest(const struct engine_run *r)
 {
-	const struct workflow_state *st = workflow_state(r->e->workflow, engine_state(r));
-
-	return st && st->declared && st->declared->manifest;
+	return engine_declared(r) && engine_declared(r)->manifest;
 }
 
 /* Keeps `<work item>/<state>/<n>` of the present state; of a manifest the part is the node. */
@@ -295,9 +300,7 @@ static enum advance engine_finish(struct engine_run *r, struct error *err)
 /* Its actions wait for each other, so that a step takes the answers that have arrived. */
 static bool engine_is_ordered(const struct engine_run *r)
 {
-	const struct workflow_state *st = workflow_state(r->e->workflow, engine_state(r));
-
-	return st && st->declared && st->declared->order && !engine_troubleshooter_action(r);
+	return engine_declared(r) && engine_declared(r)->order && !engine_troubleshooter_action(r);
 }
 
 /* The progress of a child is in its own document. */
@@ -472,10 +475,8 @@ static enum advance check_answers(struct engine_run *r)
 static bool has_agents_answer(const struct engine_run *r, const struct step_context *c)
 {
 	for (size_t i = 0; i < c->answers.n; i++) {
-		const json *a = json_first(r->outstanding);
+		const json *a = action_writing(r->outstanding, c->answers.items[i].section);
 
-		while (a && !json_str_is(a, "write_section", c->answers.items[i].section))
-			a = json_next(a);
 		if (!a || action_kind(a) != ACTION_SCRIPT)
 			return true;
 	}
@@ -534,14 +535,12 @@ static int keep_failed_answer(
 static enum advance handle_failed_answer(
 	struct engine_run *r, const struct step_context *c, struct error *err)
 {
-	const char *id = c->section;
+	const json *action = action_writing(r->outstanding, c->section);
+	const char *id = action ? json_dup(&r->arena, action, "id") : c->section;
 	char *kept;
 
 	if (keep_failed_answer(r, c, &kept, err) < 0)
 		return ADVANCE_FAILED;
-	for (const json *a = json_first(r->outstanding); a; a = json_next(a))
-		if (json_str_is(a, "write_section", c->section))
-			id = arena_dup(&r->arena, str_of(json_get_str(a, "id")));
 	engine_drop_sections(r, &c->section, 1);
 	engine_drop_unanswered(r); /* what is kept is not progress of the next array */
 	if (c->result == STEP_UNCLEAR) {
@@ -698,12 +697,11 @@ static enum advance check_claims(struct engine_run *r, struct step_context *c, s
 static enum advance advance_once(struct engine_run *r, struct error *err)
 {
 	const struct step *step = r->e->step_for(r->e->workflow, engine_state(r));
-	const struct workflow_state *st = workflow_state(r->e->workflow, engine_state(r));
 	struct step_context c = {.step = step,
 		.arena = &r->arena,
 		.doc = r->doc,
 		.workflow = r->e->workflow,
-		.declared = st ? st->declared : NULL,
+		.declared = engine_declared(r),
 		.id = r->e->id,
 		.research_skill = r->e->research_skill,
 		.actions = r->outstanding};
@@ -775,10 +773,7 @@ static void drop_stray_input(struct engine_run *r)
 /* What is open is dropped, a question too. What runs is not stopped: its answer is refused. */
 static enum advance cancel(struct engine_run *r)
 {
-	static const char *const keys[] = {"question", "question_trigger", "troubleshooter_input"};
-
-	for (size_t i = 0; i < COUNT(keys); i++)
-		context_set(r->doc, keys[i], (struct str){0});
+	engine_drop_question(r);
 	wait_drop(r->doc);
 	if (r->e->parent)
 		engine_fence(r, ENGINE_CANCELLED);

@@ -44,6 +44,8 @@ struct engine_run {
 
 /* engine.c */
 const char *engine_state(const struct engine_run *r);
+/* The declaration of the present state; NULL: it is built in, or unknown. */
+const struct declared_state *engine_declared(const struct engine_run *r);
 /* A script or a child works on the action: it must not be dispatched again. */
 bool engine_in_progress(const struct engine_run *r, const json *action);
 /* Drops the outstanding actions that write these sections, which are sorted by bytes. */
@@ -62,7 +64,6 @@ void engine_dispatch(struct engine_run *r, const struct step *step, const struct
 /* ADVANCE_ON: it is not dispatched now, as engine_admit_requests() says. */
 enum advance engine_dispatch_troubleshooter(
 	struct engine_run *r, const char *trigger, unsigned long count);
-json *engine_texts_json(const struct text_list *list);
 /* The id of the action that the k-th request of `part` from now on becomes. */
 const char *engine_next_id(struct engine_run *r, const char *part, size_t k);
 /* Prints the outstanding actions without an answer again; unless `together`, only the first if some
@@ -93,8 +94,6 @@ int engine_take_inputs(struct engine_run *r, struct error *err);
 int engine_take_spec(struct engine_run *r, struct error *err);
 /* The place as effects and evidence see it. */
 struct item_place engine_place(const struct engine_run *r);
-/* The repository of the call if no place is chosen. */
-const char *engine_directory(const struct engine_run *r);
 
 /* session.c */
 /* Opens the run and takes or renews the lease. -1: ERR_STATE if another session holds it. */
@@ -139,14 +138,17 @@ size_t engine_admit_requests(
 #define ADMISSION_TRIGGER "dispatch_refused"
 /* Forgets the question: the next request asks again. True: there was one. */
 bool engine_admit_again(struct engine_run *r);
+/* Forgets any question, and its answer. */
+void engine_drop_question(struct engine_run *r);
 
 /* wait.c */
 /* The item waits until then. */
-void engine_wait_begin(struct engine_run *r, int64_t until, const char *reason);
+void engine_wait_begin(struct context_file *f, int64_t until, const char *reason);
 /* Prints that the item waits for a time. ADVANCE_ON: it does not, or no longer. */
 enum advance engine_wait(struct engine_run *r);
 
 /* evidence.c */
+json *engine_evidence_names(unsigned kinds);
 /* The kinds of evidence that the good words of a state claim. */
 unsigned engine_claims_of(const struct workflow *w, const struct step *step, const char *state);
 /* Remembers what the answers to these requests will be compared with. */

@@ -7,17 +7,12 @@
 #include "src/base/json.h"
 #include "src/machine/engine_internal.h"
 
-const char *engine_directory(const struct engine_run *r)
-{
-	return r->place.directory ? r->place.directory : r->e->repo;
-}
-
 struct item_place engine_place(const struct engine_run *r)
 {
 	const struct workflow *w = r->e->workflow;
 	struct item_place place = r->place;
 
-	place.directory = engine_directory(r);
+	place.directory = place.directory ? place.directory : r->e->repo;
 	place.allow_secrets = w->allow_secrets;
 	place.n_allow_secrets = w->n_allow_secrets;
 	return place;
@@ -55,24 +50,17 @@ int engine_enter_place(struct engine_run *r, struct error *err)
 
 static void store_marks(struct engine_run *r, const char *section)
 {
-	CLEANUP(buf_release) struct buf out = BUF_INIT;
 	CLEANUP(json_free)
 	json *j = JSON_OBJECT(
 		JSON_TEXT("for", section), JSON_VALUE("marks", json_copy(r->place.marks)));
 
-	json_print(&out, j);
-	context_put_key(r->e->file, MARKS_KEY, buf_str(&out));
+	context_put_json(r->e->file, MARKS_KEY, j);
 }
 
 int engine_load_marks(struct engine_run *r, struct error *err)
 {
-	struct str value;
-
-	if (context_get_key(r->e->file, MARKS_KEY, &value, err) < 0)
+	if (context_get_json(r->e->file, MARKS_KEY, &r->marks, err) < 0)
 		return -1;
-	json_free(&r->marks);
-	if (value.n && json_parse(&r->marks, value, err) < 0)
-		return error_prefix(err, "key '" MARKS_KEY "' of '%s'", r->e->file->path);
 	r->place.marks = json_get(r->marks, "marks");
 	return 0;
 }

@@ -56,6 +56,16 @@ void evidence_from_json(struct arena *a, const json *j, struct evidence *out)
 		out->faults[i] = json_dup(a, json_get(j, "faults"), evidence_name(1u << i));
 }
 
+json *engine_evidence_names(unsigned kinds)
+{
+	json *names = json_array();
+
+	for (size_t i = 0; i < EVIDENCE_KINDS; i++)
+		if (kinds >> i & 1)
+			json_push_str(names, str_of(evidence_name(1u << i)));
+	return names;
+}
+
 /* ---- what is required ---- */
 
 unsigned engine_claims_of(const struct workflow *w, const struct step *step, const char *state)
@@ -102,16 +112,12 @@ unsigned engine_evidence_required(const struct workflow *w,
 
 static int load_facts(struct engine_run *r, struct error *err)
 {
-	struct str value;
-
 	if (r->facts)
 		return 0;
-	if (context_get_key(r->e->file, EVIDENCE_KEY, &value, err) < 0)
+	if (context_get_json(r->e->file, EVIDENCE_KEY, &r->facts, err) < 0)
 		return -1;
-	if (!value.n)
+	if (!r->facts)
 		r->facts = json_object();
-	else if (json_parse(&r->facts, value, err) < 0)
-		return error_prefix(err, "key '" EVIDENCE_KEY "' of '%s'", r->e->file->path);
 	return 0;
 }
 
@@ -120,15 +126,10 @@ int evidence_load_approved(
 {
 	CLEANUP(json_free) json *facts = NULL;
 	const json *approved;
-	struct str value;
 
 	*out = (struct evidence_approved){0};
-	if (context_open_keys(f, err) < 0 || context_get_key(f, EVIDENCE_KEY, &value, err) < 0)
+	if (context_open_keys(f, err) < 0 || context_get_json(f, EVIDENCE_KEY, &facts, err) < 0)
 		return -1;
-	if (!value.n)
-		return 0;
-	if (json_parse(&facts, value, err) < 0)
-		return error_prefix(err, "key '" EVIDENCE_KEY "' of '%s'", f->path);
 	approved = json_get(facts, "approved");
 	*out = (struct evidence_approved){
 		json_dup(a, approved, "head"), json_dup(a, approved, "patch")};
@@ -137,10 +138,7 @@ int evidence_load_approved(
 
 static void store_facts(struct engine_run *r)
 {
-	CLEANUP(buf_release) struct buf out = BUF_INIT;
-
-	json_print(&out, r->facts);
-	context_put_key(r->e->file, EVIDENCE_KEY, buf_str(&out));
+	context_put_json(r->e->file, EVIDENCE_KEY, r->facts);
 }
 
 static const json *fact_at(const struct engine_run *r, const char *section)
@@ -166,11 +164,6 @@ static int collect_evidence(
 	return 0;
 }
 
-static bool is_unpushed(const struct engine_run *r, const char *head)
-{
-	return head && json_str_is(r->facts, "unpushed", head);
-}
-
 static void note_request(
 	struct engine_run *r, const char *section, const struct evidence *found, unsigned kinds)
 {
@@ -181,8 +174,9 @@ static void note_request(
 	if (!json_get(r->facts, "at"))
 		json_put(r->facts, "at", json_object());
 	if (!since && !json_get(before, "head"))
-		since = is_unpushed(r, found->head) ? json_get_str(r->facts, "worked")
-						    : found->head;
+		since = found->head && json_str_is(r->facts, "unpushed", found->head)
+				? json_get_str(r->facts, "worked")
+				: found->head;
 	json_set((json *)json_get(r->facts, "at"), section,
 		JSON_OBJECT(JSON_IF(found->head, JSON_TEXT("head", found->head)),
 			JSON_IF(since, JSON_TEXT("since", arena_dup(&r->arena, str_of(since)))),
@@ -209,10 +203,8 @@ void engine_evidence_note_checked(struct engine_run *r, const struct step_contex
 			json_push_str(checked, str_of(json_text(id)));
 	for (size_t i = 0; i < c->claims.n; i++) {
 		const char *section = c->claims.items[i].section;
-		const json *action = json_first(r->outstanding);
+		const json *action = action_writing(r->outstanding, section);
 
-		while (action && !json_str_is(action, "write_section", section))
-			action = json_next(action);
 		json_push_str(checked, str_of(action ? json_get_str(action, "id") : section));
 	}
 	json_set(r->facts, "checked", checked);
@@ -335,16 +327,11 @@ static const char *claim_fault(
 	return NULL;
 }
 
-static bool evidence_is_text(const char *a, const char *b)
-{
-	return a && b && strcmp(a, b) == 0;
-}
-
 /* A rebase that leaves the changes as they are keeps the approval. */
 static bool evidence_is_approved(const json *approved, const struct evidence *found)
 {
-	return evidence_is_text(json_get_str(approved, "head"), found->head) ||
-	       evidence_is_text(json_get_str(approved, "patch"), found->patch);
+	return (found->head && json_str_is(approved, "head", found->head)) ||
+	       (found->patch && json_str_is(approved, "patch", found->patch));
 }
 
 /* HEAD must still be what was validated and approved. */
@@ -433,13 +420,8 @@ static void confirm_claim(struct engine_run *r, const struct step_claim *claim,
 static void note_confirmed(
 	struct engine_run *r, const struct evidence_query *q, const struct evidence *found)
 {
-	json *names = json_array();
-
-	for (size_t i = 0; i < EVIDENCE_KINDS; i++)
-		if (q->kinds >> i & 1)
-			json_push_str(names, str_of(evidence_name(1u << i)));
 	JSON_ADD(context_event(r->e->file, "evidence"), JSON_TEXT("state", engine_state(r)),
-		JSON_VALUE("confirmed", names),
+		JSON_VALUE("confirmed", engine_evidence_names(q->kinds)),
 		JSON_IF(found->head, JSON_TEXT("head", found->head)));
 }
 
@@ -520,29 +502,21 @@ static int examine_claims(struct engine_run *r, struct evidence_check *k, struct
 static bool fail_script(struct engine_run *r, const char *section, const char *fault)
 {
 	struct str text = context_section(r->doc, section);
-	const json *action = json_first(r->outstanding);
+	json *action = action_writing(r->outstanding, section);
 
 	if (str_starts(text, arena_printf(&r->arena, "failed: %s\n", fault)))
 		return false;
-	while (action && !json_str_is(action, "write_section", section))
-		action = json_next(action);
 	context_put(r->doc, section,
 		str_of(arena_printf(&r->arena, "failed: %s\n\n%s%s", fault, text.p,
 			action ? "" : "\n\n{\"status\": \"failed\"}")));
 	if (action)
-		json_set((json *)action, "answered", json_string(STR("failed")));
+		json_set(action, "answered", json_string(STR("failed")));
 	action_store(r->doc, r->outstanding);
 	JSON_ADD(context_event(r->e->file, "failure"),
 		JSON_TEXT("action", action ? json_get_str(action, "id") : section),
 		JSON_TEXT("reason", fault),
 		JSON_INT("count", context_count(r->doc, "consecutive_failures")));
 	return true;
-}
-
-static void drop_answer(struct engine_run *r, const char *section)
-{
-	context_remove(r->doc, section);
-	engine_drop_sections(r, &section, 1);
 }
 
 /* Without a claim the fault applies to all answers of the state. */
@@ -578,8 +552,10 @@ static void refuse_agent(
 		context_set_count(r->doc, c->step->void_counter,
 			context_count(r->doc, c->step->void_counter) + 1);
 	for (size_t i = 0; i < k->n; i++)
-		if (k->faults[i] && i != first)
-			drop_answer(r, k->claims[i].section);
+		if (k->faults[i] && i != first) {
+			context_remove(r->doc, k->claims[i].section);
+			engine_drop_sections(r, &k->claims[i].section, 1);
+		}
 }
 
 /* Drops a URL that was never confirmed, for example because somebody wrote it into the document.

@@ -21,13 +21,6 @@ struct last {
 	int64_t dispatched; /* revision of the last dispatch; 0: not seen yet */
 };
 
-static const char *copy_of(struct arena *a, const json *event, const char *member)
-{
-	const char *text = json_get_str(event, member);
-
-	return text ? arena_dup(a, str_of(text)) : NULL;
-}
-
 /* A context_visit. */
 static bool failure_find_last(const json *event, void *data)
 {
@@ -38,10 +31,10 @@ static bool failure_find_last(const json *event, void *data)
 	if (json_str_is(event, "type", "dispatch") && !l->dispatched)
 		l->dispatched = json_get_int(event, "rev", 0);
 	if (json_str_is(event, "type", "agent_run") && !l->known && !l->detail)
-		l->detail = copy_of(l->arena, event, "detail");
+		l->detail = json_dup(l->arena, event, "detail");
 	if (!l->known && !l->refuted && id && json_str_is(event, "type", "failure") &&
 		!json_get_str(event, "kept")) {
-		l->refuted = copy_of(l->arena, event, "reason");
+		l->refuted = json_dup(l->arena, event, "reason");
 		l->refuted_action = arena_dup(l->arena, str_of(id));
 	}
 	if (!l->known_log &&
@@ -55,7 +48,7 @@ static bool failure_find_last(const json *event, void *data)
 		l->troubleshooter |= !l->known && troubleshooter;
 		l->known = true;
 		l->known_log = !troubleshooter;
-		l->log = copy_of(l->arena, event, answer ? "log" : "kept");
+		l->log = json_dup(l->arena, event, answer ? "log" : "kept");
 	}
 	return !l->known_log || !l->dispatched;
 }
@@ -287,7 +280,7 @@ static bool find_refused(const json *event, void *data)
 	struct refused *r = data;
 
 	if (json_str_is(event, "type", "refusal") && json_str_is(event, "section", r->section))
-		r->reason = copy_of(r->arena, event, "reason");
+		r->reason = json_dup(r->arena, event, "reason");
 	return !r->reason && !json_str_is(event, "type", "transition") &&
 	       (!json_str_is(event, "type", "answer") || failure_is_beside(r, event));
 }

@@ -54,23 +54,6 @@ const struct declared_outcome *node_outcome(
 	return NULL;
 }
 
-bool node_is_checked(const json *checked, const json *action)
-{
-	const json *one = json_first(checked);
-
-	while (one && strcmp(json_text(one), json_get_str(action, "id")) != 0)
-		one = json_next(one);
-	return one != NULL;
-}
-
-static bool node_names(const json *list, const char *text)
-{
-	for (const json *one = json_first(list); one; one = json_next(one))
-		if (json_text(one) && !strcmp(json_text(one), text))
-			return true;
-	return false;
-}
-
 static void view_ended(const struct manifest *m, size_t node, const json *action,
 	struct node_view *v, struct node_progress *p)
 {
@@ -84,7 +67,7 @@ static void view_ended(const struct manifest *m, size_t node, const json *action
 	v->how[node] = how < NODE_STATUSES ? how : NODE_FAILURE;
 	for (size_t k = m->out_first[node]; k < m->out_first[node + 1]; k++)
 		v->taken[m->out_edges[k]] =
-			node_names(json_get(action, "routes"), m->edges[m->out_edges[k]].to);
+			json_has_text(json_get(action, "routes"), m->edges[m->out_edges[k]].to);
 }
 
 void node_view_load(struct arena *a, const struct context *doc, const struct declared_state *d,
@@ -299,9 +282,9 @@ static bool holds(const struct node_end *e, const struct manifest_condition *w)
 	bool is = w->kind == CONDITION_ALWAYS;
 
 	if (w->kind == CONDITION_FLAG)
-		is = node_names(json_get(e->facts, "flags"), w->flag);
+		is = json_has_text(json_get(e->facts, "flags"), w->flag);
 	else if (w->kind == CONDITION_FILE)
-		is = node_names(json_get(e->facts, "files"), w->path);
+		is = json_has_text(json_get(e->facts, "files"), w->path);
 	else if (w->kind == CONDITION_EVENT)
 		is = context_attempts(doc, count_key(&e->r->arena, "event", w->event)) > 0;
 	return is == w->is;
@@ -351,7 +334,7 @@ static json *choose_routes(const struct node_end *e)
 	for (size_t k = m->out_first[e->node]; k < m->out_first[e->node + 1]; k++) {
 		const struct manifest_edge *edge = &m->edges[m->out_edges[k]];
 
-		if (node_is_taken(e, edge) && !node_names(routes, edge->to))
+		if (node_is_taken(e, edge) && !json_has_text(routes, edge->to))
 			json_push_str(routes, str_of(edge->to));
 	}
 	return routes;
@@ -412,19 +395,23 @@ static const char *merged_item(const struct node_end *e)
 	return e->r->e->id;
 }
 
+static json *copy_members(json *to, const json *from, const char *const *names)
+{
+	for (; *names; names++)
+		if (json_get(from, *names))
+			json_put(to, *names, json_copy(json_get(from, *names)));
+	return to;
+}
+
 /* What is remembered of the conflict below the task of that item. */
 static json *conflict_json(const struct node_end *e, unsigned long attempts, unsigned limit)
 {
-	static const char *const members[] = {"branch", "into", "head", "commit", "reason"};
-	json *all = JSON_OBJECT(JSON_TEXT("node", node_of(e)->id), JSON_INT("attempts", attempts),
-		JSON_INT("limit", limit));
+	static const char *const members[] = {
+		"branch", "into", "head", "commit", "reason", "paths", NULL};
 
-	for (size_t i = 0; i < COUNT(members); i++)
-		if (json_get_str(e->answer, members[i]))
-			json_put_str(all, members[i], str_of(json_get_str(e->answer, members[i])));
-	if (json_get(e->answer, "paths"))
-		json_put(all, "paths", json_copy(json_get(e->answer, "paths")));
-	return all;
+	return copy_members(JSON_OBJECT(JSON_TEXT("node", node_of(e)->id),
+				    JSON_INT("attempts", attempts), JSON_INT("limit", limit)),
+		e->answer, members);
 }
 
 static void update_task(struct node_end *e, const char *state, json *conflict)
@@ -442,13 +429,9 @@ static void update_task(struct node_end *e, const char *state, json *conflict)
 
 static json *branch_payload(const struct node_end *e, bool paths)
 {
-	const char *branch = json_get_str(e->answer, "branch"),
-		   *commit = json_get_str(e->answer, "commit");
+	const char *const members[] = {"branch", "commit", paths ? "paths" : NULL, NULL};
 
-	return JSON_OBJECT(JSON_IF(branch, JSON_TEXT("branch", branch)),
-		JSON_IF(commit, JSON_TEXT("commit", commit)),
-		JSON_IF(paths && json_get(e->answer, "paths"),
-			JSON_VALUE("paths", json_copy(json_get(e->answer, "paths")))));
+	return copy_members(json_object(), e->answer, members);
 }
 
 /* True: somebody resolves the conflict before the next attempt. */
@@ -618,7 +601,8 @@ int engine_end_nodes(struct engine_run *r, const struct step_context *c, struct 
 		next = json_next(a);
 		if (!o || json_get(a, "ended"))
 			continue;
-		if (o == it->outcomes && it->evidence.kinds && !node_is_checked(c->checked, a))
+		if (o == it->outcomes && it->evidence.kinds &&
+			!json_has_text(c->checked, json_get_str(a, "id")))
 			continue;
 		e.node = (size_t)(it - d->items);
 		e.how = (enum node_status)(o - it->outcomes);

@@ -30,8 +30,6 @@ bool node_is_resolving(struct arena *a, const struct context *doc, const char *n
 /* Which outcome of the item the answer to its action gives; NULL: none. */
 const struct declared_outcome *node_outcome(
 	const struct context *doc, const struct declared_action *item, const json *action);
-/* Whether the claim of an answer was verified: `checked` as of a step_context. */
-bool node_is_checked(const json *checked, const json *action);
 
 /* What the last attempt of a merge printed (docs/manifests.md); NULL: nothing. The caller's. */
 json *node_merge_report(struct arena *a, const struct context *doc, const char *node);

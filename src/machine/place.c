@@ -2,15 +2,6 @@
 #include "src/machine/place.h"
 #include "src/sys/path.h"
 
-static json *text_list(const char *const *texts, size_t n)
-{
-	json *list = json_array();
-
-	for (size_t i = 0; i < n; i++)
-		json_push_str(list, str_of(texts[i]));
-	return list;
-}
-
 /* A path; NULL: there is none. */
 static struct json_member path_member(
 	struct arena *a, const char *key, const char *from, const char *path)
@@ -32,11 +23,12 @@ json *place_to_json(const struct item_place *p, const char *from)
 		JSON_IF(p->target, JSON_TEXT("target", p->target)),
 		JSON_IF(p->base, JSON_TEXT("base", p->base)),
 		JSON_IF(p->tree, JSON_TEXT("tree", p->tree)), JSON_BOOL("in_place", p->in_place),
-		JSON_VALUE("dirty", text_list(p->dirty.items, p->dirty.n)),
-		JSON_IF(p->hidden.n, JSON_VALUE("hidden", text_list(p->hidden.items, p->hidden.n))),
+		JSON_VALUE("dirty", json_texts(p->dirty.items, p->dirty.n)),
+		JSON_IF(p->hidden.n,
+			JSON_VALUE("hidden", json_texts(p->hidden.items, p->hidden.n))),
 		path_member(&a, "git_directory", from, is->directory),
 		JSON_VALUE("remotes", remotes),
-		JSON_VALUE("settings", text_list(is->settings.items, is->settings.n)));
+		JSON_VALUE("settings", json_texts(is->settings.items, is->settings.n)));
 }
 
 static char *machine_place_path_of(
@@ -56,50 +48,31 @@ void place_from_json(struct arena *a, const json *j, const char *from, struct it
 		.base = json_dup(a, j, "base"),
 		.tree = json_dup(a, j, "tree"),
 		.in_place = json_is_true(json_get(j, "in_place"))};
-	for (const json *i = json_first(json_get(j, "dirty")); i; i = json_next(i))
-		if (json_text(i))
-			vec_push_in(a, &out->dirty, arena_dup(a, str_of(json_text(i))));
-	for (const json *i = json_first(json_get(j, "hidden")); i; i = json_next(i))
-		if (json_text(i))
-			vec_push_in(a, &out->hidden, arena_dup(a, str_of(json_text(i))));
+	out->dirty.items = json_dup_texts(a, json_get(j, "dirty"), &out->dirty.n);
+	out->hidden.items = json_dup_texts(a, json_get(j, "hidden"), &out->hidden.n);
+	out->identity.settings.items =
+		json_dup_texts(a, json_get(j, "settings"), &out->identity.settings.n);
 	out->identity.directory = machine_place_path_of(a, j, "git_directory", from);
 	for (const json *i = json_first(json_get(j, "remotes")); i; i = json_next(i))
 		if (json_text(i))
 			vec_push_in(a, &out->identity.remotes.list,
 				((struct git_remote){.url = arena_dup(a, str_of(json_text(i)))}));
-	for (const json *i = json_first(json_get(j, "settings")); i; i = json_next(i))
-		if (json_text(i))
-			vec_push_in(a, &out->identity.settings, arena_dup(a, str_of(json_text(i))));
-}
-
-static int load_script(
-	struct arena *a, struct context_file *f, struct item_place *out, struct error *err)
-{
-	CLEANUP(json_free) json *j = NULL;
-	struct str value;
-
-	if (context_get_key(f, SCRIPT_KEY, &value, err) < 0)
-		return -1;
-	if (value.n && json_parse(&j, value, err) < 0)
-		return error_prefix(err, "key '" SCRIPT_KEY "' of '%s'", f->path);
-	out->script = json_dup(a, j, "path");
-	return 0;
 }
 
 int place_load(struct arena *a, struct context_file *f, struct item_place *out, struct error *err)
 {
-	CLEANUP(json_free) json *j = NULL;
-	struct str value;
+	CLEANUP(json_free) json *place = NULL, *script = NULL;
 
 	*out = (struct item_place){0};
-	if (context_open_keys(f, err) < 0 || context_get_key(f, PLACE_KEY, &value, err) < 0)
+	if (context_open_keys(f, err) < 0 || context_get_json(f, PLACE_KEY, &place, err) < 0)
 		return -1;
-	if (!value.n)
+	if (!place)
 		return 0;
-	if (json_parse(&j, value, err) < 0)
-		return error_prefix(err, "key '" PLACE_KEY "' of '%s'", f->path);
-	place_from_json(a, j, f->dir, out);
-	return load_script(a, f, out, err);
+	place_from_json(a, place, f->dir, out);
+	if (context_get_json(f, SCRIPT_KEY, &script, err) < 0)
+		return -1;
+	out->script = json_dup(a, script, "path");
+	return 0;
 }
 
 int place_read(struct arena *a, const char *document, struct item_place *out, struct error *err)
@@ -112,11 +85,9 @@ int place_read(struct arena *a, const char *document, struct item_place *out, st
 
 void place_store(struct context_file *f, const struct item_place *p)
 {
-	CLEANUP(buf_release) struct buf out = BUF_INIT;
 	CLEANUP(json_free) json *j = place_to_json(p, f->dir);
 
-	json_print(&out, j);
-	context_put_key(f, PLACE_KEY, buf_str(&out));
+	context_put_json(f, PLACE_KEY, j);
 }
 
 /* ---- what was changed before ---- */

@@ -16,27 +16,13 @@ static json *required_now(const struct engine *e)
 {
 	const struct workflow *w = e->workflow;
 	unsigned kinds = engine_evidence_required(w, e->step_for);
-	json *names = json_array(), *allowed = json_array();
 
-	for (size_t i = 0; i < w->n_allow_secrets; i++)
-		json_push_str(allowed, str_of(w->allow_secrets[i]));
-	for (size_t i = 0; i < EVIDENCE_KINDS; i++)
-		if (kinds >> i & 1)
-			json_push_str(names, str_of(evidence_name(1u << i)));
-	return JSON_OBJECT(JSON_VALUE("evidence", names),
+	return JSON_OBJECT(JSON_VALUE("evidence", engine_evidence_names(kinds)),
 		JSON_IF(w->evidence.command, JSON_TEXT("command", w->evidence.command)),
 		JSON_IF(w->forge, JSON_TEXT("forge", w->forge)),
 		JSON_IF(w->validate, JSON_TEXT("validate", w->validate)),
 		JSON_IF(w->checks, JSON_TEXT("checks", w->checks)),
-		JSON_VALUE("allow_secrets", allowed));
-}
-
-static bool required_has_text(const json *required, const char *key, const char *text)
-{
-	for (const json *k = json_first(json_get(required, key)); k; k = json_next(k))
-		if (strcmp(json_text(k), text) == 0)
-			return true;
-	return false;
+		JSON_VALUE("allow_secrets", json_texts(w->allow_secrets, w->n_allow_secrets)));
 }
 
 static bool same_text(const json *was, const json *now, const char *key)
@@ -52,10 +38,10 @@ static const char *find_less(struct arena *a, const json *was, const json *now)
 	static const char *const commands[] = {"forge", "validate", "checks"};
 
 	for (const json *k = json_first(json_get(was, "evidence")); k; k = json_next(k))
-		if (!required_has_text(now, "evidence", json_text(k)))
+		if (!json_has_text(json_get(now, "evidence"), json_text(k)))
 			return arena_printf(a, "does not require '%s'", json_text(k));
 	for (const json *k = json_first(json_get(now, "allow_secrets")); k; k = json_next(k))
-		if (!required_has_text(was, "allow_secrets", json_text(k)))
+		if (!json_has_text(json_get(was, "allow_secrets"), json_text(k)))
 			return arena_printf(
 				a, "has not the same 'allow_secrets' (%s)", json_text(k));
 	if (json_get(was, "command") && !same_text(was, now, "command"))
@@ -66,27 +52,16 @@ static const char *find_less(struct arena *a, const json *was, const json *now)
 	return NULL;
 }
 
-static void store_required(struct engine_run *r, const json *now, struct str was)
-{
-	CLEANUP(buf_release) struct buf text = BUF_INIT;
-
-	json_print(&text, now);
-	if (!str_eq(was, buf_str(&text)))
-		context_put_key(r->e->file, REQUIRED_KEY, buf_str(&text));
-}
-
 int engine_check_required(struct engine_run *r, struct error *err)
 {
 	CLEANUP(json_free) json *now = required_now(r->e), *was = NULL;
+	CLEANUP(buf_release) struct buf one = BUF_INIT, other = BUF_INIT;
 	const char *less = NULL;
-	struct str last;
 
 	if (r->e->cancel)
 		return 0;
-	if (context_get_key(r->e->file, REQUIRED_KEY, &last, err) < 0)
+	if (context_get_json(r->e->file, REQUIRED_KEY, &was, err) < 0)
 		return -1;
-	if (last.n && json_parse(&was, last, err) < 0)
-		return error_prefix(err, "key '" REQUIRED_KEY "' of '%s'", r->e->file->path);
 	if (was && !r->e->accept_workflow)
 		less = find_less(&r->arena, was, now);
 	if (less)
@@ -94,6 +69,10 @@ int engine_check_required(struct engine_run *r, struct error *err)
 			"the workflow '%s' %s as when '%s' began: restore it, or accept the "
 			"change with 'dev-team step %s --workflow FILE --accept-workflow'",
 			r->e->workflow->file, less, r->e->id, r->e->id);
-	store_required(r, now, last);
+	json_print(&one, now);
+	if (was)
+		json_print(&other, was);
+	if (!str_eq(buf_str(&one), buf_str(&other)))
+		context_put_json(r->e->file, REQUIRED_KEY, now);
 	return 0;
 }

@@ -271,6 +271,25 @@ static int put_workflow(struct engine_run *r, json *op, struct error *err)
 	return 0;
 }
 
+/* The switches of a call, as the journal's note has them. */
+static const struct {
+	const char *key;
+	size_t at; /* in struct engine */
+} switches[] = {
+	{"returned", offsetof(struct engine, returned)},
+	{"returned_alone", offsetof(struct engine, returned_alone)},
+	{"take_over", offsetof(struct engine, take_over)},
+	{"new_session", offsetof(struct engine, new_session)},
+	{"cancel", offsetof(struct engine, cancel)},
+	{"accept_workflow", offsetof(struct engine, accept_workflow)},
+	{"idle", offsetof(struct engine, idle)},
+};
+
+static bool *switch_of(struct engine *e, size_t i)
+{
+	return (bool *)((char *)e + switches[i].at);
+}
+
 /* What this call was given, so that `history verify` can repeat it. */
 static int machine_session_note_operation(struct engine_run *r, struct error *err)
 {
@@ -279,19 +298,15 @@ static int machine_session_note_operation(struct engine_run *r, struct error *er
 		JSON_TEXT("file", path_base(e->file->path).p),
 		JSON_BOOL("created", e->file->created),
 		text_if_valid("research_skill", e->research_skill),
-		JSON_BOOL("returned", e->returned), text_if_valid("returned_id", e->returned_id),
-		JSON_IF(e->returned_alone, JSON_BOOL("returned_alone", true)),
-		text_if_valid("owner", e->owner),
-		JSON_IF(e->take_over, JSON_BOOL("take_over", true)),
-		JSON_IF(e->new_session, JSON_BOOL("new_session", true)),
-		JSON_IF(e->cancel, JSON_BOOL("cancel", true)),
-		JSON_IF(e->accept_workflow, JSON_BOOL("accept_workflow", true)),
-		JSON_IF(e->idle, JSON_BOOL("idle", true)),
+		text_if_valid("returned_id", e->returned_id), text_if_valid("owner", e->owner),
 		JSON_IF(e->retries_capped, JSON_INT("retry_cap", e->retry_cap)),
 		JSON_IF(e->merges_capped, JSON_INT("merge_cap", e->merge_cap)),
 		JSON_IF(e->parent, JSON_TEXT("parent", e->parent)),
 		JSON_IF(e->spec && e->file->created, JSON_TEXT("spec", e->spec)));
 
+	for (size_t i = 0; i < COUNT(switches); i++)
+		if (*switch_of(r->e, i))
+			json_put_bool(op, switches[i].key, true);
 	if (engine_check_required(r, err) < 0)
 		return -1;
 	return put_workflow(r, op, err);
@@ -343,15 +358,10 @@ void engine_read_call(struct engine *e, const json *note)
 
 	e->research_skill = skill ? skill : "";
 	e->workflow_name = json_get_str(note, "workflow");
-	e->returned = json_is_true(json_get(note, "returned"));
+	for (size_t i = 0; i < COUNT(switches); i++)
+		*switch_of(e, i) = json_is_true(json_get(note, switches[i].key));
 	e->returned_id = json_get_str(note, "returned_id");
-	e->returned_alone = json_is_true(json_get(note, "returned_alone"));
 	e->owner = json_get_str(note, "owner");
-	e->take_over = json_is_true(json_get(note, "take_over"));
-	e->new_session = json_is_true(json_get(note, "new_session"));
-	e->cancel = json_is_true(json_get(note, "cancel"));
-	e->accept_workflow = json_is_true(json_get(note, "accept_workflow"));
-	e->idle = json_is_true(json_get(note, "idle"));
 	e->retries_capped = json_get(note, "retry_cap") != NULL;
 	e->retry_cap = (unsigned)json_get_int(note, "retry_cap", 0);
 	e->merges_capped = json_get(note, "merge_cap") != NULL;

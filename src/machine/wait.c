@@ -35,7 +35,7 @@ struct limit {
 	const char *reason;
 };
 
-static void wait_set_wait(struct context_file *f, int64_t until, const char *reason)
+void engine_wait_begin(struct context_file *f, int64_t until, const char *reason)
 {
 	char text[CLOCK_TEXT];
 
@@ -72,7 +72,7 @@ static int wait_begin(struct context_file *f, void *data, struct error *err)
 		return 0;
 	if (!open)
 		context_set_count(c, "usage_waits", context_count(c, "usage_waits") + 1);
-	wait_set_wait(f, until, l->reason);
+	engine_wait_begin(f, until, l->reason);
 	return context_save(f, err);
 }
 
@@ -82,11 +82,6 @@ int wait_for_limit(struct context_file *f, int64_t until, const char *reason, st
 }
 
 /* ---- the engine ---- */
-
-void engine_wait_begin(struct engine_run *r, int64_t until, const char *reason)
-{
-	wait_set_wait(r->e->file, until, reason);
-}
 
 enum advance engine_wait(struct engine_run *r)
 {

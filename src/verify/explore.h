@@ -127,12 +127,8 @@ struct explore_node {
 	const char *trigger; /* why the troubleshooter is called; NULL: it is not */
 	enum explore_node_kind kind;
 	bool success;           /* of NODE_END */
-	bool repeated;          /* its state was entered before */
 	unsigned changes;       /* that the troubleshooter may still make */
 	uint32_t edge, n_edges; /* its edges are consecutive */
-	/* By `repeated` of the node before, which has the same state: the node (+ 1) that a step
-	 * reaches instead of this one when the budget is spent; 0: not tried yet. */
-	uint32_t over_budget[2], over_budget_cost[2];
 };
 
 /* Texts, each once, numbered from 0 in the order in which they were added. */

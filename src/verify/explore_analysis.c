@@ -1,3 +1,4 @@
+#include "src/base/graph.h"
 #include "src/verify/explore.h"
 
 /* ---- values that spread from the ends ---- */
@@ -73,38 +74,31 @@ static bool may_repeat(const struct explore_graph *g, const struct explore_edge 
 	       g->nodes.items[e->from].changes == g->nodes.items[0].changes;
 }
 
-/* The nodes on cycles and between them: removes nodes without an edge into them or from them. */
-static bool *nodes_of_cycles(const struct explore_graph *g, struct arena *a)
+/* By node: its strongly connected component. */
+static size_t *components(const struct explore_graph *g, struct arena *a)
 {
-	bool *left = arena_alloc(a, g->nodes.n), *in = arena_alloc(a, g->nodes.n),
-	     *out = arena_alloc(a, g->nodes.n), changed = true;
+	VEC(size_t) first = {0}, to = {0};
+	struct graph_order order;
 
-	memset(left, true, g->nodes.n);
-	while (changed) {
-		memset(in, false, g->nodes.n);
-		memset(out, false, g->nodes.n);
-		for (size_t i = 0; i < g->edges.n; i++) {
-			const struct explore_edge *e = &g->edges.items[i];
+	for (size_t i = 0; i < g->nodes.n; i++) {
+		const struct explore_node *n = &g->nodes.items[i];
 
-			if (left[e->from] && left[e->to] && may_repeat(g, e))
-				out[e->from] = in[e->to] = true;
-		}
-		changed = false;
-		for (size_t i = 0; i < g->nodes.n; i++) {
-			changed |= left[i] && !(in[i] && out[i]);
-			left[i] = left[i] && in[i] && out[i];
-		}
+		vec_push_in(a, &first, to.n);
+		for (uint32_t k = n->edge; k < n->edge + n->n_edges; k++)
+			if (may_repeat(g, &g->edges.items[k]))
+				vec_push_in(a, &to, g->edges.items[k].to);
 	}
-	return left;
+	vec_push_in(a, &first, to.n);
+	graph_walk(a, &(struct graph){g->nodes.n, first.items, to.items}, NULL, NULL, &order);
+	return order.component;
 }
 
-/* The last edge (+ 1) of the shortest path from `node` to each node of `left` that it leads to. */
-static void find_paths(const struct explore_graph *g, const bool *left, uint32_t node,
+/* The last edge (+ 1) of the shortest path from `node` to each node of its component. */
+static void find_paths(const struct explore_graph *g, const size_t *component, uint32_t node,
 	uint32_t *edge_to, uint32_t *queue)
 {
 	uint32_t n = 0;
 
-	memset(edge_to, 0, g->nodes.n * sizeof(*edge_to));
 	queue[n++] = node;
 	for (uint32_t done = 0; done < n; done++) {
 		const struct explore_node *from = &g->nodes.items[queue[done]];
@@ -112,31 +106,11 @@ static void find_paths(const struct explore_graph *g, const bool *left, uint32_t
 		for (uint32_t i = from->edge; i < from->edge + from->n_edges; i++) {
 			const struct explore_edge *e = &g->edges.items[i];
 
-			if (edge_to[e->to] || !left[e->to] || !may_repeat(g, e))
+			if (edge_to[e->to] || component[e->to] != component[node] ||
+				!may_repeat(g, e))
 				continue;
 			edge_to[e->to] = i + 1;
 			queue[n++] = e->to;
-		}
-	}
-}
-
-/* Removes the nodes that are reached from `node` and lead back to it. */
-static void remove_component(
-	const struct explore_graph *g, bool *left, uint32_t node, const uint32_t *edge_to)
-{
-	bool changed = true;
-
-	left[node] = false;
-	while (changed) {
-		changed = false;
-		for (size_t i = g->edges.n; i--;) {
-			const struct explore_edge *e = &g->edges.items[i];
-
-			if (!left[e->from] || left[e->to] || !edge_to[e->from] || !edge_to[e->to] ||
-				!may_repeat(g, e))
-				continue;
-			left[e->from] = false;
-			changed = true;
 		}
 	}
 }
@@ -164,17 +138,17 @@ struct explore_cycle *explore_cycles(const struct explore_graph *g, struct arena
 	CLEANUP(arena_release) struct arena scratch = {0};
 	uint32_t *edge_to = arena_alloc(&scratch, g->nodes.n * sizeof(*edge_to)),
 		 *queue = arena_alloc(&scratch, (g->nodes.n + 1) * sizeof(*queue));
-	bool *left = nodes_of_cycles(g, &scratch);
+	const size_t *component = components(g, &scratch);
+	bool *done = arena_alloc(&scratch, g->nodes.n); /* by component */
 	VEC(struct explore_cycle) list = {0};
 
 	for (uint32_t i = 0; i < g->nodes.n; i++) {
-		if (!left[i])
+		if (done[component[i]])
 			continue;
-		find_paths(g, left, i, edge_to, queue);
-		if (!edge_to[i])
-			continue;
-		vec_push_in(a, &list, cycle_of(g, a, i, edge_to));
-		remove_component(g, left, i, edge_to);
+		done[component[i]] = true;
+		find_paths(g, component, i, edge_to, queue);
+		if (edge_to[i])
+			vec_push_in(a, &list, cycle_of(g, a, i, edge_to));
 	}
 	*n = list.n;
 	return list.items;

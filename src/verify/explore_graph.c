@@ -282,8 +282,7 @@ static void explore_graph_read_history(
 	struct error ignored;
 
 	*e = (struct step_events){0};
-	if (store_open(&store, store_files(s->disk), s->dir, s->id, STORE_HISTORY, 0, &ignored) <
-			0 ||
+	if (store_open(&store, s->backend, s->dir, s->id, STORE_HISTORY, 0, &ignored) < 0 ||
 		store_history(store, &(struct store_range){0}, &h, &ignored) != STORE_OK)
 		return;
 	while (store_history_next(h, &c, &ignored) > 0)
@@ -319,7 +318,6 @@ static void fill_node(struct explore_graph *g, struct explore_node *n, const str
 		return;
 	n->kind = explore_graph_kind_of(g, &doc, printed);
 	n->state = arena_dup(&g->arena, context_get(&doc, "state"));
-	n->repeated = context_attempts(&doc, n->state) > 0;
 	/* The troubleshooter is called, or the user asked, because the budget is spent. */
 	over_budget = str_is(context_get(&doc, "question_trigger"), EXPLORE_BUDGET_TRIGGER) ||
 		      json_str_is(json_first(printed), "trigger", EXPLORE_BUDGET_TRIGGER);
@@ -419,42 +417,16 @@ static void step_with(struct explore_round *r, const struct simulator *at, const
 	(void)explore_graph_take_step(r, s, e, false);
 }
 
-/*
- * The same step with the budget spent. The engine checks the budget right before it dispatches.
- * What it was about to dispatch, which the key of `to` says, decides the outcome together with
- * whether the state was entered before; so one step for each of these is enough.
- */
-static void try_over_budget(struct explore_round *r, const struct simulator *at, uint32_t to)
-{
-	struct explore_node *nodes = r->graph->nodes.items;
-	bool same_state = strcmp(nodes[r->node].state, nodes[to].state) == 0;
-	bool repeated = nodes[r->node].repeated;
-	struct explore_edge e = {.flags = EDGE_BUDGET};
-
-	if (same_state && nodes[to].over_budget[repeated]) {
-		e.cost = nodes[to].over_budget_cost[repeated];
-		(void)add_edge(r, &e, nodes[to].over_budget[repeated] - 1);
-		return;
-	}
-	step_with(r, at, "actions_dispatched", r->graph->workflow->limits.max_actions, &e);
-	if (!same_state)
-		return;
-	r->graph->nodes.items[to].over_budget[repeated] = e.to + 1;
-	r->graph->nodes.items[to].over_budget_cost[repeated] = e.cost;
-}
-
 /* The same step, which dispatches `cost` actions, with less than them left of the budget. */
-static void try_less_budget(
-	struct explore_round *r, const struct simulator *at, uint32_t to, uint32_t cost)
+static void try_less_budget(struct explore_round *r, const struct simulator *at, uint32_t cost)
 {
 	unsigned long most = r->graph->workflow->limits.max_actions;
 
-	for (uint32_t left = 1; left < cost && left < most; left++) {
-		struct explore_edge e = {.flags = EDGE_PART};
+	for (uint32_t left = 0; left < cost && left < most; left++) {
+		struct explore_edge e = {.flags = left ? EDGE_PART : EDGE_BUDGET};
 
 		step_with(r, at, "actions_dispatched", most - left, &e);
 	}
-	try_over_budget(r, at, to);
 }
 
 /* Steps once for each way in which a requested effect may fail or end otherwise, or a claim may be
@@ -495,7 +467,7 @@ static void try_effects(struct explore_round *r, const struct simulator *at,
 		other->environment = outcomes[i].environment;
 		s = simulator_copy(other);
 		if (explore_graph_take_step(r, s, &e, true) && e.cost)
-			try_less_budget(r, other, e.to, e.cost);
+			try_less_budget(r, other, e.cost);
 	}
 }
 
@@ -515,7 +487,7 @@ static void try_step(struct explore_round *r, const struct simulator *at)
 	if (extends)
 		step_with(r, at, "budget_extensions", 2, &refused);
 	else if (e.cost)
-		try_less_budget(r, at, e.to, e.cost);
+		try_less_budget(r, at, e.cost);
 }
 
 /* ---- answers ---- */
@@ -542,15 +514,11 @@ static void try_answer(
 		explore_graph_choose(r, i + 1, s);
 }
 
-static size_t max_bad(const struct explore_round *r)
-{
-	return r->n <= ALL_OUTCOMES ? r->n : r->n <= FEW ? 2 : 1;
-}
-
 /* Tries every answer to action `i` and to those after it. */
 static void explore_graph_choose(struct explore_round *r, size_t i, const struct simulator *at)
 {
 	CLEANUP(explore_texts_release) struct explore_texts keys = {0};
+	size_t max_bad = r->n <= ALL_OUTCOMES ? r->n : r->n <= FEW ? 2 : 1;
 
 	if (i == r->n) {
 		try_step(r, at);
@@ -559,7 +527,7 @@ static void explore_graph_choose(struct explore_round *r, size_t i, const struct
 	for (size_t c = 0; c < r->choices[i].n; c++) {
 		const struct explore_answer *answer = &r->choices[i].items[c];
 
-		if ((c && r->n_bad >= max_bad(r)) || (answer->running && r->running))
+		if ((c && r->n_bad >= max_bad) || (answer->running && r->running))
 			continue;
 		r->chosen[i] = answer;
 		r->n_bad += c > 0;
@@ -618,7 +586,7 @@ static void expand(struct explore_graph *g, uint32_t node)
 
 	g->round = &r;
 	if (n.document)
-		g->kind->put(at->disk, at->path, str_of(n.document));
+		g->kind->put(at->backend, at->path, str_of(n.document));
 	if (n.document && (*n.facts || n.placed))
 		simulator_put_facts(at, n.facts, n.placed);
 	if (n.kind == NODE_START)

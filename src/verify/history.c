@@ -265,39 +265,15 @@ static void sort_lines(struct arena *a, struct history_lines *l, struct str text
 	vec_sort(&l->lines, by_bytes);
 }
 
-/* The length of the common start, in whole lines. */
-static size_t shared_start(struct str a, struct str b)
-{
-	size_t line = 0;
-
-	for (size_t i = 0; i < a.n && i < b.n && a.p[i] == b.p[i]; i++)
-		if (a.p[i] == '\n')
-			line = i + 1;
-	return line;
-}
-
-static size_t shared_end(struct str a, struct str b)
-{
-	size_t line = 0;
-
-	for (size_t i = 0; i < a.n && i < b.n && a.p[a.n - 1 - i] == b.p[b.n - 1 - i]; i++)
-		if (a.p[a.n - 1 - i] == '\n')
-			line = i;
-	return line;
-}
-
 void history_diff_count(struct str from, struct str to, size_t *added, size_t *removed)
 {
-	size_t start = shared_start(from, to), end, i = 0, k = 0;
 	CLEANUP(arena_release) struct arena arena = {0};
 	struct history_lines a = {0}, b = {0};
+	size_t i = 0, k = 0;
 
 	*added = *removed = 0;
-	from = str_sub(from, start, from.n);
-	to = str_sub(to, start, to.n);
-	end = shared_end(from, to);
-	sort_lines(&arena, &a, str_sub(from, 0, from.n - end));
-	sort_lines(&arena, &b, str_sub(to, 0, to.n - end));
+	sort_lines(&arena, &a, from);
+	sort_lines(&arena, &b, to);
 	while (i < a.lines.n || k < b.lines.n) {
 		int order = i == a.lines.n   ? 1
 			    : k == b.lines.n ? -1

@@ -104,9 +104,6 @@ struct history_restored {
 int history_restore(const struct history_place *place, int64_t rev, struct history_restored *result,
 	struct error *err);
 
-/* Puts `text`, the document of revision `to`, into the open file. Its document may be broken. */
-int history_restore_into(struct context_file *f, int64_t to, struct str text, struct error *err);
-
 /* ---- fork ---- */
 
 struct history_forked {

@@ -14,14 +14,6 @@ static bool history_restore_is_good(const struct context_file *f)
 	return f->doc.text.n && action_load(&f->doc, &actions, &ignored) == 0;
 }
 
-static int find_text(const struct history_place *place, int64_t rev, struct buf *text,
-	int64_t *made, struct error *err)
-{
-	if (rev)
-		return history_document(place, rev, text, made, err);
-	return history_last_good(place, text, made, err);
-}
-
 /* 1: the document has this text already; 0; -1. */
 static int is_present(const struct history_place *place, struct str text, struct error *err)
 {
@@ -31,13 +23,6 @@ static int is_present(const struct history_place *place, struct str text, struct
 	if (context_read(store_backend(), place->path, &now, &missing, err) < 0)
 		return err->code == ERR_SYSTEM ? -1 : 0;
 	return !missing && str_eq(buf_str(&now), text);
-}
-
-int history_restore_into(struct context_file *f, int64_t to, struct str text, struct error *err)
-{
-	json_put_int(context_op(f, "restore"), "to", to);
-	json_put_int(context_event(f, "restored"), "to", to);
-	return context_replace(f, text, err);
 }
 
 /* Looks first: opening a document that never existed would create a directory and a lock. */
@@ -58,17 +43,21 @@ static int restore(struct context_file *f, void *data, struct error *err)
 {
 	CLEANUP(buf_release) struct buf text = BUF_INIT;
 	const struct restore *r = data;
+	int64_t *to = &r->result->to;
 	int same;
 
 	*r->result = (struct history_restored){0};
 	if (!r->rev && history_restore_is_good(f))
 		return 0;
-	if (find_text(r->place, r->rev, &text, &r->result->to, err) < 0)
+	if ((r->rev ? history_document(r->place, r->rev, &text, to, err)
+		    : history_last_good(r->place, &text, to, err)) < 0)
 		return -1;
 	if ((same = is_present(r->place, buf_str(&text), err)) != 0)
 		return same < 0 ? -1 : 0;
 	r->result->replaced = store_revision(f->store);
-	return history_restore_into(f, r->result->to, buf_str(&text), err);
+	json_put_int(context_op(f, "restore"), "to", r->result->to);
+	json_put_int(context_event(f, "restored"), "to", r->result->to);
+	return context_replace(f, buf_str(&text), err);
 }
 
 int history_restore(const struct history_place *place, int64_t rev, struct history_restored *result,
@@ -111,53 +100,22 @@ static char *new_id(struct fork *r, const char *id)
 	return arena_printf(&r->doc.arena, "%s%s", r->id, id + n);
 }
 
-/* Offset of the last line of `all` that is `line`; all.n when there is none. */
-static size_t history_restore_last_line(struct str all, struct str line)
-{
-	size_t found = all.n;
-
-	for (size_t at = 0; (at += str_find(str_sub(all, at, all.n), line)) < all.n; at++)
-		if (!at || all.p[at - 1] == '\n')
-			found = at;
-	return found;
-}
-
-/* An entry of the troubleshooter's log is found by its heading, which names the action. */
-static void rename_entry(struct fork *r, const json *action, const char *id)
-{
-	CLEANUP(buf_release) struct buf text = BUF_INIT;
-	const char *section = json_get_str(action, "write_section"),
-		   *trigger = json_get_str(action, "trigger");
-	struct str all = context_section(&r->doc, section),
-		   heading = str_of(arena_printf(
-			   &r->doc.arena, "## %s: %s\n", json_get_str(action, "id"), trigger));
-	size_t at = history_restore_last_line(all, heading);
-
-	if (at == all.n)
-		return;
-	buf_add(&text, str_sub(all, 0, at));
-	buf_addf(&text, "## %s: %s\n", id, trigger);
-	buf_add(&text, str_sub(all, at + heading.n, all.n));
-	context_put(&r->doc, section, buf_str(&text));
-}
-
 static json *renamed_action(struct fork *r, const json *action, bool carried)
 {
 	json *copy = json_copy(action);
-	char *id = new_id(r, json_get_str(action, "id"));
 
-	if (action_is_troubleshooter(action))
-		rename_entry(r, action, id);
-	json_set(copy, "id", json_string(str_of(id)));
+	json_set(copy, "id", json_string(str_of(new_id(r, json_get_str(action, "id")))));
 	if (carried && !json_get(copy, "carried"))
 		json_put_bool(copy, "carried", true);
 	return copy;
 }
 
-/* A script gives its result for one work item and one directory. */
+/* A script gives its result for one work item and one directory; the troubleshooter's is found in
+ * its log by the id. */
 static bool is_carried(const struct fork *r, const json *action)
 {
-	return action_answered(&r->doc, action) && !action_is_observed(action);
+	return action_answered(&r->doc, action) && !action_is_observed(action) &&
+	       !action_is_troubleshooter(action);
 }
 
 /* No agent works for the new work item, so actions without an answer are dropped. */

@@ -9,27 +9,20 @@
 #include "src/machine/agents.h"
 #include "src/machine/answer.h"
 #include "src/machine/engine.h"
-#include "src/machine/failure.h"
-#include "src/machine/wait.h"
 #include "src/store/store.h"
 #include "src/sys/path.h"
+#include "src/verify/item_store.h"
 #include "src/verify/replay.h"
 #include "src/workflow/workflow.h"
 #include "steps/steps.h"
 
 enum { SHOWN_MAX = 300 };
 
-struct recorded_key {
-	const char *key;
-	struct buf value;
-	int64_t mod; /* 0: deleted */
-};
-
 struct replay {
-	struct store_backend backend; /* the first member, see replay_of() */
-	struct store store;           /* what the engine works on */
-	struct store *past;           /* of what it did before; NULL: not open */
-	struct arena *arena;          /* of the result */
+	struct item_store now; /* what the engine works on; the first member, see replay_of() */
+	struct store_methods methods;
+	struct store *past;  /* of what it did before; NULL: not open */
+	struct arena *arena; /* of the result */
 	struct replay_result *result;
 
 	struct history recorded;
@@ -43,12 +36,6 @@ struct replay {
 	size_t n;              /* how many it has */
 	size_t taken;          /* inputs of the operation */
 	struct str admissions; /* the events of `next` behind the last one that was asked for */
-
-	/* What the store has. */
-	struct buf document;
-	int64_t rev, mod; /* mod: of the document; 0: there is none */
-	VEC(struct recorded_key) keys;
-	struct arena arena_of_keys;
 
 	const char *path; /* of the document when the operation was recorded */
 	struct arena workflow_arena;
@@ -142,11 +129,7 @@ static int replay_find_specs(
 	const json *seen = replay_need(data, "specs", err), *list = json_get(seen, "value");
 
 	(void)id;
-	*n = 0;
-	*paths = arena_alloc(a, (json_len(list) + 1) * sizeof(**paths));
-	for (const json *i = json_first(list); i; i = json_next(i))
-		if (json_text(i))
-			(*paths)[(*n)++] = arena_dup(a, str_of(json_text(i)));
+	*paths = (char **)json_dup_texts(a, list, n);
 	return seen ? 0 : -1;
 }
 
@@ -417,68 +400,21 @@ static struct replay *replay_of(const struct store *s)
 	return (struct replay *)s->backend;
 }
 
-static struct recorded_key *find_key(struct replay *r, struct str key)
-{
-	for (size_t i = 0; i < r->keys.n; i++)
-		if (str_is(key, r->keys.items[i].key))
-			return &r->keys.items[i];
-	return NULL;
-}
-
-static void follow_key(struct replay *r, const struct store_change *c)
-{
-	struct recorded_key *k = find_key(r, c->kv.key);
-
-	if (!k) {
-		vec_push(&r->keys,
-			(struct recorded_key){.key = arena_dup(&r->arena_of_keys, c->kv.key)});
-		k = &r->keys.items[r->keys.n - 1];
-	}
-	k->mod = c->deleted ? 0 : c->rev;
-	buf_clear(&k->value);
-	buf_add(&k->value, c->kv.value);
-}
-
 /* The store gets the next commit, as it was recorded. */
 static void follow_commit(struct replay *r)
 {
 	const struct store_commit *c = &r->next;
 
-	r->rev = c->rev;
+	r->now.rev = c->rev;
 	for (size_t i = 0; i < c->n_changes; i++)
 		if (!str_starts(c->changes[i].kv.key, "doc/"))
-			follow_key(r, &c->changes[i]);
-	if (c->document) {
-		r->mod = c->removed ? 0 : c->rev;
-		buf_clear(&r->document);
-		buf_add(&r->document, c->text);
-	}
+			item_store_put(&r->now, c->changes[i].kv.key, c->changes[i].kv.value,
+				c->changes[i].deleted ? 0 : c->changes[i].rev);
+	if (c->document)
+		item_store_put(&r->now, STR("doc/"), c->text, c->removed ? 0 : c->rev);
 	r->n++;
 	r->part = json_get_int(c->note, "part", 1);
 	read_next(r);
-}
-
-static enum store_status get_key(
-	struct store *s, struct arena *a, const char *key, struct store_kv *out, struct error *err)
-{
-	const struct recorded_key *k = find_key(replay_of(s), str_of(key));
-
-	(void)err;
-	*out = (struct store_kv){.key = str_of(key)};
-	if (k) {
-		out->value = arena_str(a, buf_str(&k->value));
-		out->mod = k->mod;
-	}
-	return STORE_OK;
-}
-
-static enum store_status get_document(
-	struct store *s, const char *key, struct buf *out, struct store_kv *kv, struct error *err)
-{
-	(void)key, (void)err;
-	buf_add(out, buf_str(&replay_of(s)->document));
-	kv->mod = replay_of(s)->mod;
-	return STORE_OK;
 }
 
 /* After the last recorded commit the process was killed. */
@@ -492,7 +428,7 @@ static enum store_status commit_again(struct store *s, struct arena *a, const st
 		return error_set(err, ERR_SYSTEM, "it was killed"), STORE_DOWN;
 	compare_commit(r, t);
 	follow_commit(r);
-	result->rev = r->rev;
+	result->rev = r->now.rev;
 	return STORE_OK;
 }
 
@@ -504,69 +440,19 @@ static enum store_status replay_read_history(struct store *s, const struct store
 	struct store_range past = *range;
 	const struct history_place *place = r->recorded.place;
 
-	past.from = r->rev;
+	past.from = r->now.rev;
 	if (!r->past && store_open(&r->past, store_backend(), place->dir, place->name,
 				STORE_HISTORY, 0, err) < 0)
 		return STORE_DOWN;
 	return store_history(r->past, &past, out, err);
 }
 
-static int64_t revision(struct store *s)
-{
-	return replay_of(s)->rev;
-}
-
-static void ignore_note(struct store *s, const char *what)
-{
-	(void)s, (void)what;
-}
-
-static void close_nothing(struct store *s)
-{
-	(void)s;
-}
-
-static const struct store_methods methods = {.get = get_key,
-	.get_document = get_document,
-	.txn = commit_again,
-	.history = replay_read_history,
-	.revision = revision,
-	.note = ignore_note,
-	.close = close_nothing};
-
-static int open_store(struct store_backend *b, struct store **out, const char *dir,
-	const char *name, enum store_mode mode, unsigned wait_ms, struct error *err)
-{
-	(void)dir, (void)name, (void)mode, (void)wait_ms, (void)err;
-	*out = &((struct replay *)b)->store;
-	**out = (struct store){.ops = &methods};
-	return 0;
-}
-
-/* There is no document without a journal. */
-static int replay_read_file(struct store_backend *b, const char *dir, const char *file,
-	struct buf *out, bool *missing, struct error *err)
-{
-	(void)b, (void)dir, (void)out;
-	*missing = true;
-	return error_set(err, ERR_SYSTEM, "there is no '%s'", file);
-}
-
-static int keep_blob(struct store_backend *b, const char *dir, const char *path, struct str text,
-	struct error *err)
-{
-	(void)b, (void)dir, (void)path, (void)text, (void)err;
-	return 0;
-}
-
-static const struct store_backend_ops backend_ops = {
-	.open = open_store, .read_file = replay_read_file, .keep_blob = keep_blob};
-
 /* ---- operations: true when it was run, whether it succeeded or not ---- */
 
 static bool replay_open_document(struct replay *r)
 {
-	return context_open_on(&r->file, &r->backend, r->path, CONTEXT_MAY_CREATE, &r->err) == 0;
+	return context_open_on(&r->file, &r->now.backend, r->path, CONTEXT_MAY_CREATE, &r->err) ==
+	       0;
 }
 
 /* What people did is an input; the store adds no events to it. */
@@ -711,50 +597,6 @@ static bool replay_set(struct replay *r)
 	return true;
 }
 
-static bool replay_wait(struct replay *r)
-{
-	if (replay_open_document(r))
-		(void)wait_for_limit(&r->file, json_get_int(r->note, "until", 0),
-			json_get_str(r->note, "reason"), &r->err);
-	return true;
-}
-
-static bool replay_retry(struct replay *r)
-{
-	CLEANUP(buf_release) struct buf text = BUF_INIT;
-	int64_t to = json_get_int(r->note, "to", 0);
-
-	if (to && history_document(r->result->place, to, &text, NULL, &r->err) < 0)
-		return false;
-	if (replay_open_document(r))
-		(void)failure_retry(&r->file, to, buf_str(&text), &r->err);
-	return true;
-}
-
-static bool replay_restore(struct replay *r)
-{
-	CLEANUP(buf_release) struct buf text = BUF_INIT;
-	int64_t to = json_get_int(r->note, "to", 0);
-
-	if (!to || history_document(r->result->place, to, &text, NULL, &r->err) < 0)
-		return false;
-	if (replay_open_document(r) || r->file.store)
-		(void)history_restore_into(&r->file, to, buf_str(&text), &r->err);
-	return true;
-}
-
-static bool replay_give_back(struct replay *r)
-{
-	struct lease_holder h;
-
-	if (!replay_open_document(r) || lease_read(&r->file, &h, &r->err) < 0)
-		return true;
-	(void)context_op(&r->file, "give back");
-	lease_release(&r->file, &h);
-	(void)context_log(&r->file, &r->err);
-	return true;
-}
-
 static const struct replay_operation {
 	const char *name; /* NULL: any other */
 	bool (*run)(struct replay *r);
@@ -764,10 +606,10 @@ static const struct replay_operation {
 	{"record", replay_record, "answers that changed nothing"},
 	{"run", replay_events, "run"},
 	{"set", replay_set, "set"},
-	{"retry", replay_retry, "retry"},
-	{"wait", replay_wait, "waits for a usage limit"},
-	{"restore", replay_restore, "restore"},
-	{"give back", replay_give_back, "give back"},
+	{"retry", NULL, "begun again after a failure"},
+	{"wait", NULL, "waits for a usage limit"},
+	{"restore", NULL, "restored to an earlier revision"},
+	{"give back", NULL, "leases that a session gave back"},
 	{"edit", check_edit, "edited by hand"},
 	{"removed", check_edit, "removed by hand"},
 	{"import", NULL, "taken over without a journal"},
@@ -838,11 +680,7 @@ static void replay_close(struct replay *r)
 	json_free(&r->note);
 	store_close(&r->past);
 	history_close(&r->recorded);
-	buf_release(&r->document);
-	for (size_t i = 0; i < r->keys.n; i++)
-		buf_release(&r->keys.items[i].value);
-	vec_release(&r->keys);
-	arena_release(&r->arena_of_keys);
+	item_store_release(&r->now);
 	arena_release(&r->workflow_arena);
 	clock_fix(-1);
 }
@@ -852,9 +690,13 @@ int replay_verify(struct arena *a, const struct history_place *place, struct rep
 {
 	CLEANUP(replay_close)
 	struct replay r = {
-		.backend.ops = &backend_ops, .arena = a, .result = v, .path = place->path};
+		.methods = item_store_methods, .arena = a, .result = v, .path = place->path};
 
 	*v = (struct replay_result){.place = place};
+	item_store_init(&r.now);
+	r.methods.txn = commit_again;
+	r.methods.history = replay_read_history;
+	r.now.store.ops = &r.methods;
 	if (history_open(&r.recorded, place, &(struct store_range){.texts = true}, err) < 0)
 		return -1;
 	for (read_next(&r); r.more > 0;)

@@ -1,4 +1,6 @@
 #include "src/base/clock.h"
+#include "src/sys/path.h"
+#include "src/verify/item_store.h"
 #include "src/verify/simulator.h"
 #include "steps/steps.h"
 
@@ -104,22 +106,50 @@ static bool simulator_still_running(void *data, const struct context_file *f, co
 	return s->environment.running && strcmp(s->environment.running, id) == 0;
 }
 
+static struct store_backend *create_in_memory(void)
+{
+	struct item_store *s = xmalloc(sizeof(*s));
+
+	item_store_init(s);
+	return &s->backend;
+}
+
+static struct store_backend *copy_in_memory(const struct store_backend *b)
+{
+	struct item_store *s = xmalloc(sizeof(*s));
+
+	item_store_copy(s, (const struct item_store *)b);
+	return &s->backend;
+}
+
+static void release_in_memory(struct store_backend *b)
+{
+	item_store_release((struct item_store *)b);
+	free(b);
+}
+
+static void put_in_memory(struct store_backend *b, const char *path, struct str text)
+{
+	(void)path;
+	item_store_put((struct item_store *)b, STR("doc/"), text, 0);
+}
+
 const struct simulator_kind simulator_in_memory = {
-	.create = simulator_disk_new,
-	.copy = simulator_disk_copy,
-	.release = simulator_disk_free,
-	.put = simulator_disk_put,
+	.create = create_in_memory,
+	.copy = copy_in_memory,
+	.release = release_in_memory,
+	.put = put_in_memory,
 	.invoke = simulator_invoke,
 };
 
 static struct simulator *simulator_on(const struct workflow *w, const char *id,
-	const struct simulator_kind *kind, struct disk *disk)
+	const struct simulator_kind *kind, struct store_backend *backend)
 {
 	struct simulator *s = xmalloc(sizeof(*s));
 
 	*s = (struct simulator){.workflow = w,
 		.kind = kind,
-		.disk = disk,
+		.backend = backend,
 		.now = START,
 		.facts = "",
 		.environment = {.specs = 1}};
@@ -138,7 +168,8 @@ struct simulator *simulator_new(
 
 struct simulator *simulator_copy(const struct simulator *s)
 {
-	struct simulator *copy = simulator_on(s->workflow, s->id, s->kind, s->kind->copy(s->disk));
+	struct simulator *copy =
+		simulator_on(s->workflow, s->id, s->kind, s->kind->copy(s->backend));
 
 	copy->now = s->now;
 	copy->placed = s->placed;
@@ -153,7 +184,7 @@ void simulator_free(struct simulator **s)
 {
 	if (!*s)
 		return;
-	(*s)->kind->release(&(*s)->disk);
+	(*s)->kind->release((*s)->backend);
 	arena_release(&(*s)->arena);
 	free(*s);
 	*s = NULL;
@@ -198,7 +229,7 @@ void simulator_put_facts(struct simulator *s, const char *facts, bool placed)
 
 	s->facts = arena_dup(&s->arena, str_of(facts));
 	s->placed = placed;
-	if (context_open_on(&f, store_files(s->disk), s->path, CONTEXT_MUST_EXIST, &ignored) < 0)
+	if (context_open_on(&f, s->backend, s->path, CONTEXT_MUST_EXIST, &ignored) < 0)
 		return;
 	if (*facts)
 		context_put_key(&f, EVIDENCE_KEY, str_of(facts));
@@ -219,7 +250,7 @@ int simulator_invoke(
 
 	/* Each invocation has a time of its own. */
 	clock_fix(++s->now);
-	if (context_open_on(&f, store_files(s->disk), s->path,
+	if (context_open_on(&f, s->backend, s->path,
 		    is_step ? CONTEXT_MAY_CREATE : CONTEXT_MUST_EXIST, err) < 0)
 		return -1;
 	if (c->action) {
@@ -246,7 +277,7 @@ int simulator_read(const struct simulator *s, struct context *c, struct error *e
 	CLEANUP(buf_release) struct buf text = BUF_INIT;
 	bool missing;
 
-	if (s->disk->ops->read(s->disk, s->path, CONTEXT_MAX, &text, &missing, err) < 0)
+	if (store_read_file(s->backend, s->dir, path_base(s->path).p, &text, &missing, err) < 0)
 		return -1;
 	return context_parse_buf(c, s->path, &text, err);
 }

@@ -1,7 +1,7 @@
 /*
- * simulator.h: one work item on a simulated disk, clock and environment. Each call is one
+ * simulator.h: one work item in a simulated store, clock and environment. Each call is one
  * invocation of the program: it opens the document, runs the real engine and steps, saves, and
- * closes, so that a call leaves the next one only what is on the disk.
+ * closes, so that a call leaves the next one only what is in the store.
  *
  * A call fixes the clock of the process (clock_fix) at the simulator's time: one simulator runs at
  * a time.
@@ -10,36 +10,18 @@
 #define DT_VERIFY_SIMULATOR_H
 
 #include "src/machine/engine.h"
-#include "src/store/disk.h"
-
-/* ---- a disk in memory ---- */
-
-/*
- * Without faults, for one user: nothing is locked, every directory exists, and a sync does
- * nothing.
- */
-struct disk *simulator_disk_new(void);
-void simulator_disk_free(struct disk **d); /* for CLEANUP; no file may be open; safe on NULL */
-/* Another disk with the same files. */
-struct disk *simulator_disk_copy(const struct disk *d);
-
-/* What people do to files, past the store. */
-void simulator_disk_put(struct disk *d, const char *path, struct str text);
-/* The bytes of the file, to be read and changed in place; NULL when there is none. */
-struct buf *simulator_disk_text(struct disk *d, const char *path);
-void simulator_disk_remove(struct disk *d, const char *path);
-
-/* ---- the simulator ---- */
+#include "src/store/store.h"
 
 struct simulator;
 struct simulator_call;
 
-/* How a simulator makes its disk and its calls. tests/model has one with faults and checks. */
+/* How a simulator makes its store and its calls. tests/model has one with faults and checks. */
 struct simulator_kind {
-	struct disk *(*create)(void);
-	struct disk *(*copy)(const struct disk *d);
-	void (*release)(struct disk **d);
-	void (*put)(struct disk *d, const char *path, struct str text);
+	struct store_backend *(*create)(void);
+	struct store_backend *(*copy)(const struct store_backend *b);
+	void (*release)(struct store_backend *b);
+	/* Writes the document as people do, past the store. */
+	void (*put)(struct store_backend *b, const char *path, struct str text);
 	int (*invoke)(struct simulator *s, const struct simulator_call *c, json **printed,
 		struct error *err);
 };
@@ -70,7 +52,7 @@ struct simulator {
 	const struct workflow *workflow;
 	const struct simulator_kind *kind;
 	const char *id, *dir, *path, *journal; /* of the work item; paths of its files */
-	struct disk *disk;
+	struct store_backend *backend;
 	int64_t now; /* seconds since 1970 */
 	struct simulator_environment environment;
 	enum answer_outcome outcome; /* of the last `record` */
@@ -79,7 +61,7 @@ struct simulator {
 	struct arena arena;
 };
 
-/* An empty disk and an environment in which nothing fails. The workflow must outlive it. */
+/* An empty store and an environment in which nothing fails. The workflow must outlive it. */
 struct simulator *simulator_new(
 	const struct workflow *w, const char *id, const struct simulator_kind *kind);
 /* The same files, environment and time. */
@@ -101,7 +83,7 @@ void simulator_put_facts(struct simulator *s, const char *facts, bool placed);
 /* *printed: the array of a step, the caller's. -1: the verb fails. */
 int simulator_invoke(
 	struct simulator *s, const struct simulator_call *c, json **printed, struct error *err);
-/* Reads the document as it is on the disk, without its journal; context_release() it. */
+/* Reads the document as people see it, without its journal; context_release() it. */
 int simulator_read(const struct simulator *s, struct context *c, struct error *err);
 
 #endif

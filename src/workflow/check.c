@@ -1,4 +1,3 @@
-#include <stdarg.h>
 #include "src/base/vec.h"
 #include "src/workflow/workflow.h"
 
@@ -23,21 +22,12 @@ struct workflow_check {
 	bool *ends;    /* one a state: an end can be reached */
 };
 
-static void workflow_check_fault(
-	struct workflow_check *c, unsigned line, unsigned col, const char *fmt, ...) PRINTF(4, 5);
-static void workflow_check_fault(
-	struct workflow_check *c, unsigned line, unsigned col, const char *fmt, ...)
+static void add_fault(struct workflow_check *c, unsigned line, unsigned col, char *text)
 {
-	char text[512];
-	va_list ap;
-
-	va_start(ap, fmt);
-	(void)vsnprintf(text, sizeof(text), fmt, ap);
-	va_end(ap);
-	vec_push_in(&c->arena, &c->faults,
-		(struct workflow_fault){
-			line, col, c->faults.n, arena_dup(&c->arena, str_of(text))});
+	vec_push_in(&c->arena, &c->faults, (struct workflow_fault){line, col, c->faults.n, text});
 }
+#define workflow_check_fault(c, line, col, ...)                                                    \
+	add_fault(c, line, col, arena_printf(&(c)->arena, __VA_ARGS__))
 
 static int workflow_check_compare_faults(const void *pa, const void *pb)
 {
@@ -158,33 +148,21 @@ static void revive_unknown(struct workflow_check *c)
 	}
 }
 
-/* Marks what can be reached from the marked states, along the edges or against them. Edges are in
- * index lists by state, so that each is visited once. */
+/* Marks what can be reached from the marked states, along the edges or against them. */
 static void workflow_check_spread(struct workflow_check *c, bool *mark, bool against)
 {
-	const struct workflow *w = c->w;
-	size_t *first = arena_alloc(&c->arena, (w->n_states + 1) * sizeof(*first));
-	size_t *next = arena_alloc(&c->arena, (w->n_edges + 1) * sizeof(*next));
-	size_t *queue = arena_alloc(&c->arena, (w->n_states + 1) * sizeof(*queue)), n = 0;
+	bool more = true;
 
-	for (size_t i = 0; i < w->n_edges; i++) {
-		size_t at = against ? w->edges[i].to_state : w->edges[i].from_state;
+	while (more) {
+		more = false;
+		for (size_t i = 0; i < c->w->n_edges; i++) {
+			const struct workflow_edge *e = &c->w->edges[i];
+			size_t from = against ? e->to_state : e->from_state,
+			       to = against ? e->from_state : e->to_state;
 
-		next[i] = first[at];
-		first[at] = i + 1;
-	}
-	for (size_t i = 0; i < w->n_states; i++)
-		if (mark[i])
-			queue[n++] = i;
-	for (size_t done = 0; done < n; done++) {
-		for (size_t e = first[queue[done]]; e; e = next[e - 1]) {
-			const struct workflow_edge *edge = &w->edges[e - 1];
-			size_t to = against ? edge->from_state : edge->to_state;
-
-			if (!c->live[e - 1] || mark[to])
+			if (!c->live[i] || !mark[from] || mark[to])
 				continue;
-			mark[to] = true;
-			queue[n++] = to;
+			mark[to] = more = true;
 		}
 	}
 }

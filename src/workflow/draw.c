@@ -39,13 +39,6 @@ static void workflow_draw_add_state(
 	}
 }
 
-/* The state of `at`, if the workflow has it; else NULL. */
-static const struct workflow_state *workflow_draw_find_current(
-	const struct workflow *w, const struct workflow_current *at)
-{
-	return at ? workflow_state(w, at->state) : NULL;
-}
-
 static void workflow_draw_add_note(
 	const struct workflow_state *s, const enum item_status *status, struct buf *out)
 {
@@ -61,7 +54,7 @@ static void workflow_draw_add_note(
 void workflow_draw_mermaid(
 	const struct workflow *w, const struct workflow_current *at, struct buf *out)
 {
-	const struct workflow_state *current = workflow_draw_find_current(w, at);
+	const struct workflow_state *current = at ? workflow_state(w, at->state) : NULL;
 
 	buf_adds(out, "stateDiagram-v2\n");
 	for (size_t i = 0; i < w->n_states; i++)
@@ -226,7 +219,7 @@ static void add_title(const struct workflow *w, bool current, struct buf *out)
 
 void workflow_draw_dot(const struct workflow *w, const struct workflow_current *at, struct buf *out)
 {
-	const struct workflow_state *current = workflow_draw_find_current(w, at);
+	const struct workflow_state *current = at ? workflow_state(w, at->state) : NULL;
 	struct arena a = {0};
 	enum draw_visit *seen = arena_alloc(&a, w->n_states * sizeof(*seen));
 	bool *back = arena_alloc(&a, w->n_edges * sizeof(*back) + 1);

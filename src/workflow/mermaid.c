@@ -1,4 +1,3 @@
-#include <stdarg.h>
 #include "src/base/vec.h"
 #include "src/workflow/workflow.h"
 
@@ -39,18 +38,7 @@ struct mermaid_reader {
 	struct mermaid_place initial_at;
 };
 
-static int mermaid_fault_at(struct mermaid_reader *r, struct mermaid_place at, const char *fmt, ...)
-	PRINTF(3, 4);
-static int mermaid_fault_at(struct mermaid_reader *r, struct mermaid_place at, const char *fmt, ...)
-{
-	char text[512];
-	va_list ap;
-
-	va_start(ap, fmt);
-	(void)vsnprintf(text, sizeof(text), fmt, ap);
-	va_end(ap);
-	return error_at(r->err, r->file, at.line, at.col, "%s", text);
-}
+#define mermaid_fault_at(r, at, ...) error_at((r)->err, (r)->file, (at).line, (at).col, __VA_ARGS__)
 
 /* A part of the diagram, for a message. */
 static const char *mermaid_show(const struct mermaid_reader *r, struct str s)
@@ -164,26 +152,19 @@ static struct mermaid_place edge_place(const struct workflow_edge *e)
 	return (struct mermaid_place){e->line, e->col};
 }
 
-/* Compares each edge with the earlier ones from its state, which are linked by index + 1. */
 static int check_twins(struct mermaid_reader *r)
 {
 	const struct workflow_edge *edges = r->edges.items;
-	size_t *last = arena_alloc(r->arena, (r->states.n + 1) * sizeof(*last));
-	size_t *before = arena_alloc(r->arena, (r->edges.n + 1) * sizeof(*before));
 
-	for (size_t i = 0; i < r->edges.n; i++) {
-		const struct workflow_edge *e = &edges[i];
-
-		for (size_t k = last[e->from_state]; k; k = before[k - 1])
-			if (!strcmp(edges[k - 1].trigger, e->trigger))
-				return mermaid_fault_at(r, edge_place(e),
+	for (size_t i = 0; i < r->edges.n; i++)
+		for (size_t k = 0; k < i; k++)
+			if (edges[k].from_state == edges[i].from_state &&
+				!strcmp(edges[k].trigger, edges[i].trigger))
+				return mermaid_fault_at(r, edge_place(&edges[i]),
 					"second edge from '%s' with the trigger '%s': the first is "
 					"in line %u",
-					r->states.items[e->from_state].name, e->trigger,
-					edges[k - 1].line);
-		before[i] = last[e->from_state];
-		last[e->from_state] = i + 1;
-	}
+					r->states.items[edges[i].from_state].name, edges[i].trigger,
+					edges[k].line);
 	return 0;
 }
 
@@ -431,23 +412,13 @@ static int read_note(struct mermaid_reader *r, struct str s)
 		"note without a state: 'left of NAME' or 'right of NAME' must follow");
 }
 
-static int read_direction(struct mermaid_reader *r, struct str s)
-{
-	static const char *const known[] = {"TB", "TD", "BT", "LR", "RL", NULL};
-
-	if (str_in(s, known))
-		return 0;
-	return mermaid_fault_at(r, mermaid_place_of(r, s.p),
-		"unknown direction '%s': one of TB, BT, LR, RL", mermaid_show(r, s));
-}
-
 static const struct mermaid_keyword {
 	const char *word;
 	int (*read)(struct mermaid_reader *r, struct str rest); /* NULL: only appearance */
 } keywords[] = {
 	{"state", mermaid_read_state},
 	{"note", read_note},
-	{"direction", read_direction},
+	{"direction", NULL},
 	{"classDef", NULL},
 	{"class", NULL},
 	{"style", NULL},

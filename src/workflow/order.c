@@ -4,7 +4,6 @@
  * never be dispatched are refused when the workflow is read, so that nothing has to look for them
  * later.
  */
-#include <stdarg.h>
 #include "src/base/graph.h"
 #include "src/config/decode.h"
 #include "src/workflow/workflow.h"
@@ -45,6 +44,9 @@ struct order_check {
 	bool faulty;
 };
 
+#define order_fault(c, at, ...)                                                                    \
+	(config_fault((c)->reader, at, __VA_ARGS__), (void)((c)->faulty = true))
+
 static void sort_items(struct order_check *c)
 {
 	struct declared_state *d = c->state;
@@ -59,25 +61,10 @@ static void sort_items(struct order_check *c)
 
 		if (strcmp(it->writes, other->writes) != 0)
 			continue;
-		config_fault(c->reader, yaml_get(c->maps[it - d->items], "writes"),
+		order_fault(c, yaml_get(c->maps[it - d->items], "writes"),
 			"section '%s' is also written by the action in line %u", it->writes,
 			other->line);
-		c->faulty = true;
 	}
-}
-
-static void order_fault(struct order_check *c, const struct yaml *at, const char *fmt, ...)
-	PRINTF(3, 4);
-static void order_fault(struct order_check *c, const struct yaml *at, const char *fmt, ...)
-{
-	char text[512];
-	va_list ap;
-
-	va_start(ap, fmt);
-	(void)vsnprintf(text, sizeof(text), fmt, ap);
-	va_end(ap);
-	config_fault(c->reader, at, "%s", text);
-	c->faulty = true;
 }
 
 static const struct yaml *order_key_of(const struct order_check *c, size_t item, const char *key)

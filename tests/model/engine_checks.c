@@ -40,7 +40,8 @@ bool engine_checks_same(const struct simulator *a, const struct simulator *b)
 {
 	CLEANUP(buf_release) struct buf one = BUF_INIT, other = BUF_INIT;
 
-	return sim_disk_get(a->disk, a->path, &one) && sim_disk_get(b->disk, b->path, &other) &&
+	return sim_disk_get(sim_disk_of(a), a->path, &one) &&
+	       sim_disk_get(sim_disk_of(b), b->path, &other) &&
 	       str_eq(buf_str(&one), buf_str(&other));
 }
 
@@ -197,7 +198,7 @@ static bool is_outstanding(const struct simulator *at, const json *action)
 	CLEANUP(buf_release) struct buf id = BUF_INIT, doc = BUF_INIT;
 
 	buf_addf(&id, "\"id\":\"%s\"", json_get_str(action, "id"));
-	return sim_disk_get(at->disk, at->path, &doc) &&
+	return sim_disk_get(sim_disk_of(at), at->path, &doc) &&
 	       str_find(buf_str(&doc), buf_str(&id)) < doc.len;
 }
 

@@ -74,10 +74,10 @@ void step_outcome_of(struct arena *a, struct trial *t, const struct simulator_ca
 	json_print(&printed, array);
 	add_text(&shown, buf_str(&printed));
 	out->part[OUTCOME_PRINTED] = arena_dup(a, buf_str(&shown));
-	(void)sim_disk_get(t->simulator->disk, t->simulator->journal, &journal);
+	(void)sim_disk_get(sim_disk_of(t->simulator), t->simulator->journal, &journal);
 	add_dispatches(a, &ids, buf_str(&journal), &out->twice);
 	out->part[OUTCOME_DISPATCHES] = arena_dup(a, buf_str(&ids));
-	(void)sim_disk_get(t->simulator->disk, t->simulator->path, &document);
+	(void)sim_disk_get(sim_disk_of(t->simulator), t->simulator->path, &document);
 	add_text(&text, buf_str(&document));
 	out->part[OUTCOME_DOCUMENT] = arena_dup(a, buf_str(&text));
 }
@@ -145,12 +145,12 @@ static bool was_judged(struct crash *c, const struct simulator *s, bool succeede
 	struct str rest, line;
 	char sum[DIGEST_TEXT];
 
-	sim_disk_list(s->disk, &names);
+	sim_disk_list(sim_disk_of(s), &names);
 	rest = buf_str(&names);
 	while (str_line(&rest, &line)) {
 		buf_add(&all, line);
 		buf_addc(&all, '\n');
-		(void)sim_disk_get(s->disk, arena_dup(&c->arena, line), &all);
+		(void)sim_disk_get(sim_disk_of(s), arena_dup(&c->arena, line), &all);
 	}
 	digest_text(buf_str(&all), sum);
 	sum[0] = succeeded ? '!' : sum[0];
@@ -167,7 +167,7 @@ static bool check_journal(struct crash *c, const struct simulator *s, bool succe
 	const struct buf *kept = succeeded ? &c->journal_after : &c->journal_before;
 	CLEANUP(buf_release) struct buf journal = BUF_INIT;
 
-	(void)sim_disk_get(s->disk, s->journal, &journal);
+	(void)sim_disk_get(sim_disk_of(s), s->journal, &journal);
 	if (journal.len >= kept->len && (!kept->len || !memcmp(journal.s, kept->s, kept->len)))
 		return true;
 	fail_crash(c, "a crash loses what was acknowledged",
@@ -227,12 +227,12 @@ static bool crash_at(struct crash *c)
 	bool stopped;
 
 	trial_begin(&t, c->checks, c->node, c->at);
-	sim_disk_seed(t.simulator->disk, c->disk_call);
-	sim_disk_plan(t.simulator->disk, c->disk_call, c->kind->fault);
+	sim_disk_seed(sim_disk_of(t.simulator), c->disk_call);
+	sim_disk_plan(sim_disk_of(t.simulator), c->disk_call, c->kind->fault);
 	(void)make_call(&t, c->call, &err);
-	stopped = sim_disk_stopped(t.simulator->disk);
-	sim_disk_plan(t.simulator->disk, 0, SIM_NONE);
-	sim_disk_restart(t.simulator->disk, c->kind->power);
+	stopped = sim_disk_stopped(sim_disk_of(t.simulator));
+	sim_disk_plan(sim_disk_of(t.simulator), 0, SIM_NONE);
+	sim_disk_restart(sim_disk_of(t.simulator), c->kind->power);
 	judge(c, &t, !stopped);
 	return stopped && !c->failed;
 }
@@ -245,11 +245,12 @@ static void set_expectations(struct crash *c)
 
 	trial_begin(&before, c->checks, c->node, c->at);
 	trial_begin(&after, c->checks, c->node, c->at);
-	(void)sim_disk_get(c->at->disk, c->at->journal, &c->journal_before);
+	(void)sim_disk_get(sim_disk_of(c->at), c->at->journal, &c->journal_before);
 	step_outcome_of(&c->arena, &before, &c->call->next, &c->before);
 	c->repeatable = make_call(&after, c->call, &err) == 0 &&
 			(c->call->call.action || c->call->call.key);
-	(void)sim_disk_get(after.simulator->disk, after.simulator->journal, &c->journal_after);
+	(void)sim_disk_get(
+		sim_disk_of(after.simulator), after.simulator->journal, &c->journal_after);
 	step_outcome_of(&c->arena, &after, &c->call->next, &c->after);
 }
 

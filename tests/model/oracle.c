@@ -353,11 +353,11 @@ static bool read_before(struct comparison *c)
 	CLEANUP(buf_release) struct buf text = BUF_INIT, journal = BUF_INIT;
 	const struct audit *audit = c->oracle->audit;
 
-	(void)sim_disk_get(c->simulator->disk, c->simulator->path, &text);
+	(void)sim_disk_get(sim_disk_of(c->simulator), c->simulator->path, &text);
 	if (audit)
 		buf_add(&journal, buf_str(&audit->journal));
 	else
-		(void)sim_disk_get(c->simulator->disk, c->simulator->journal, &journal);
+		(void)sim_disk_get(sim_disk_of(c->simulator), c->simulator->journal, &journal);
 	digest_text(buf_str(&text), c->document);
 	c->journal = journal.len;
 	if ((text.len && !read_document(c, &c->model, buf_str(&text))) ||
@@ -460,8 +460,8 @@ static void compare_call(struct comparison *c, const json *printed, const char *
 	bool good;
 
 	c->oracle->compared++;
-	(void)sim_disk_get(c->simulator->disk, c->simulator->journal, &journal);
-	(void)sim_disk_get(c->simulator->disk, c->simulator->path, &text);
+	(void)sim_disk_get(sim_disk_of(c->simulator), c->simulator->journal, &journal);
+	(void)sim_disk_get(sim_disk_of(c->simulator), c->simulator->path, &text);
 	digest_text(buf_str(&text), sum);
 	c->leased = false;
 	read_journal(c, &found, str_sub(buf_str(&journal), c->journal, journal.len));

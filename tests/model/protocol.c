@@ -118,7 +118,7 @@ enum { REVISIONS = 32 }; /* more than the calls of one path make */
 static void add_leftovers(const struct scenario *p, struct buf *out)
 {
 	CLEANUP(buf_release) struct buf text = BUF_INIT, staged = BUF_INIT;
-	struct disk *d = p->simulator->disk;
+	struct disk *d = sim_disk_of(p->simulator);
 	const char *slash = strrchr(p->simulator->path, '/');
 	char name[256];
 
@@ -133,7 +133,7 @@ static void add_leftovers(const struct scenario *p, struct buf *out)
 			buf_addf(out, "staged %d ",
 				str_eq(buf_str(&staged), buf_str(&p->audit.document)));
 	}
-	if (sim_disk_get(p->simulator->disk, p->simulator->path, &text) &&
+	if (sim_disk_get(sim_disk_of(p->simulator), p->simulator->path, &text) &&
 		!str_eq(buf_str(&text), buf_str(&p->audit.document))) {
 		buf_adds(out, "behind ");
 		add_document(&p->audit, buf_str(&text), out);
@@ -253,7 +253,7 @@ static void record(struct scenario *p, const struct transition *m)
 
 static unsigned transition_apply(struct scenario *p, const struct transition *m)
 {
-	unsigned before = sim_disk_calls(p->simulator->disk);
+	unsigned before = sim_disk_calls(sim_disk_of(p->simulator));
 
 	p->turn++;
 	p->crash_at = m->crash_at;
@@ -276,7 +276,7 @@ static unsigned transition_apply(struct scenario *p, const struct transition *m)
 	p->crash_at = 0;
 	if (p->stopped)
 		p->crashed = !m->power;
-	return sim_disk_calls(p->simulator->disk) - before;
+	return sim_disk_calls(sim_disk_of(p->simulator)) - before;
 }
 
 /* Steps and good answers by one caller, until the end. */

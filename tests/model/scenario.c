@@ -64,13 +64,13 @@ static void put_document(struct scenario *p, const struct buf *text, const char 
 {
 	CLEANUP(buf_release) struct buf old = BUF_INIT;
 
-	if (text && sim_disk_get(p->simulator->disk, p->simulator->path, &old) &&
+	if (text && sim_disk_get(sim_disk_of(p->simulator), p->simulator->path, &old) &&
 		str_eq(buf_str(text), buf_str(&old)))
 		return; /* nothing is edited */
 	if (text)
-		sim_disk_put(p->simulator->disk, p->simulator->path, buf_str(text));
+		sim_disk_put(sim_disk_of(p->simulator), p->simulator->path, buf_str(text));
 	else
-		sim_disk_remove(p->simulator->disk, p->simulator->path);
+		sim_disk_remove(sim_disk_of(p->simulator), p->simulator->path);
 	p->unreadable = text && !is_readable(buf_str(text));
 	audit_note_edit(&p->audit, text);
 	scenario_note(p, "a person %s", what);
@@ -187,7 +187,7 @@ static void edit_document(struct scenario *p)
 	CLEANUP(buf_release) struct buf text = BUF_INIT;
 	unsigned kind = random_below(&p->random, 10);
 
-	if (!sim_disk_get(p->simulator->disk, p->simulator->path, &text) || p->unreadable)
+	if (!sim_disk_get(sim_disk_of(p->simulator), p->simulator->path, &text) || p->unreadable)
 		return;
 	if (kind == 0) {
 		count_fault(p, FAULT_REMOVE);
@@ -203,8 +203,8 @@ void scenario_cut_power(struct scenario *p)
 {
 	count_fault(p, FAULT_POWER_CUT);
 	scenario_note(p, "the power fails");
-	sim_disk_restart(p->simulator->disk, true);
-	audit_read(&p->audit, p->simulator->disk, p->journal, false);
+	sim_disk_restart(sim_disk_of(p->simulator), true);
+	audit_read(&p->audit, sim_disk_of(p->simulator), p->journal, false);
 }
 
 /* ---- the answers of agents ---- */
@@ -482,7 +482,7 @@ static void repair_document(struct scenario *p)
 		(void)scenario_restore(p, &err);
 		return;
 	}
-	sim_disk_remove(p->simulator->disk, p->simulator->path);
+	sim_disk_remove(sim_disk_of(p->simulator), p->simulator->path);
 	audit_note_edit(&p->audit, NULL);
 	p->unreadable = false;
 	scenario_note(p, "a person removes the broken document");
@@ -693,7 +693,7 @@ static void check_kept_texts(struct scenario *p)
 		CLEANUP(buf_release) struct buf text = BUF_INIT;
 		char sum[DIGEST_TEXT] = "";
 
-		if (sim_disk_get(p->simulator->disk, p->kept[i].path, &text))
+		if (sim_disk_get(sim_disk_of(p->simulator), p->kept[i].path, &text))
 			digest_text(buf_str(&text), sum);
 		if (strcmp(sum, p->kept[i].sum) != 0)
 			audit_fail(&p->audit, "a refused answer was kept in '%s' and is lost",
@@ -729,7 +729,7 @@ static void name_owners(struct scenario *p)
 void scenario_begin(struct scenario *p)
 {
 	p->simulator = simulator_new(p->plan->workflow, "T-1", &sim_disk_kind);
-	sim_disk_seed(p->simulator->disk, random_next(&p->random));
+	sim_disk_seed(sim_disk_of(p->simulator), random_next(&p->random));
 	p->journal = arena_printf(&p->simulator->arena, "%.*s.events.jsonl",
 		(int)strlen(p->simulator->path) - 3, p->simulator->path);
 	p->oracle.audit = &p->audit;

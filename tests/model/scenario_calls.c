@@ -88,7 +88,7 @@ static void plan_fault(struct scenario *p)
 
 	p->fault = SIM_NONE;
 	p->fired = p->stopped = false;
-	p->calls_before = sim_disk_calls(p->simulator->disk);
+	p->calls_before = sim_disk_calls(sim_disk_of(p->simulator));
 	if (p->crash_at) {
 		p->fault = SIM_STOP;
 		p->fault_at = p->crash_at;
@@ -98,7 +98,7 @@ static void plan_fault(struct scenario *p)
 	}
 	p->oracle.faulty = p->fault != SIM_NONE;
 	if (p->fault != SIM_NONE)
-		sim_disk_plan(p->simulator->disk, p->fault_at, p->fault);
+		sim_disk_plan(sim_disk_of(p->simulator), p->fault_at, p->fault);
 }
 
 static void count_disk_fault(struct scenario *p, bool power)
@@ -118,17 +118,17 @@ static void end_disk_fault(struct scenario *p)
 
 	if (p->fault == SIM_NONE)
 		return;
-	p->fired = sim_disk_calls(p->simulator->disk) - p->calls_before >= p->fault_at;
-	p->stopped = sim_disk_stopped(p->simulator->disk);
-	sim_disk_plan(p->simulator->disk, 0, SIM_NONE);
+	p->fired = sim_disk_calls(sim_disk_of(p->simulator)) - p->calls_before >= p->fault_at;
+	p->stopped = sim_disk_stopped(sim_disk_of(p->simulator));
+	sim_disk_plan(sim_disk_of(p->simulator), 0, SIM_NONE);
 	if (!p->fired && !p->stopped)
 		return;
 	power = p->stopped && (p->crash_at ? p->crash_power : random_chance(&p->random, 400));
 	count_disk_fault(p, power);
 	if (power && p->crash_at)
-		sim_disk_seed(p->simulator->disk, p->crash_power);
+		sim_disk_seed(sim_disk_of(p->simulator), p->crash_power);
 	if (p->stopped)
-		sim_disk_restart(p->simulator->disk, power);
+		sim_disk_restart(sim_disk_of(p->simulator), power);
 }
 
 /* After a successful call an edit by hand must be in the history. */
@@ -150,13 +150,13 @@ static int audit_call(struct scenario *p, int rc)
 	p->counts->calls++;
 	if (p->plan->plant_fault)
 		p->plan->plant_fault(p->simulator, p->calls);
-	audit_read(a, p->simulator->disk, p->journal, good);
+	audit_read(a, sim_disk_of(p->simulator), p->journal, good);
 	if (p->oracle.difference[0])
 		audit_fail(a, "%s", p->oracle.difference);
 	p->counts->answers += a->answers;
 	check_edit(a, good);
 	if (good && at_rest)
-		audit_check_document(a, p->simulator->disk, p->simulator->path);
+		audit_check_document(a, sim_disk_of(p->simulator), p->simulator->path);
 	return good ? 0 : -1;
 }
 
@@ -355,7 +355,8 @@ static void check_kept(struct scenario *p, const struct submission *f, const str
 			f->id, err->text);
 	if (!f->text.len)
 		return;
-	if (!kept_path(err, path, sizeof(path)) || !sim_disk_get(p->simulator->disk, path, &text) ||
+	if (!kept_path(err, path, sizeof(path)) ||
+		!sim_disk_get(sim_disk_of(p->simulator), path, &text) ||
 		!str_eq(buf_str(&text), buf_str(&f->text)))
 		audit_fail(&p->audit, "a refused answer to '%s' is not kept: %.200s", f->id,
 			err->text);
@@ -454,8 +455,8 @@ static int put_back(struct scenario *p, struct str text, struct error *err)
 	CLEANUP(context_close) struct context_file f = {0};
 
 	clock_fix(++p->simulator->now);
-	if (context_open_on(&f, store_files(p->simulator->disk), p->simulator->path,
-		    CONTEXT_MAY_CREATE, err) < 0 &&
+	if (context_open_on(
+		    &f, p->simulator->backend, p->simulator->path, CONTEXT_MAY_CREATE, err) < 0 &&
 		!f.store)
 		return -1;
 	(void)context_op(&f, "restore");

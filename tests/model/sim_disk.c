@@ -673,15 +673,42 @@ void sim_disk_list(const struct disk *d, struct buf *out)
 	sim_media_list(&((const struct sim_disk *)d)->media, out);
 }
 
-static struct disk *create_disk(void)
+struct disk *sim_disk_under(const struct store_backend *b)
 {
-	return sim_disk_new(1);
+	return (struct disk *)((char *)(uintptr_t)b - offsetof(struct disk, files));
+}
+
+struct disk *sim_disk_of(const struct simulator *s)
+{
+	return sim_disk_under(s->backend);
+}
+
+static struct store_backend *create_store(void)
+{
+	return store_files(sim_disk_new(1));
+}
+
+static struct store_backend *copy_store(const struct store_backend *b)
+{
+	return store_files(sim_disk_copy(sim_disk_under(b)));
+}
+
+static void release_store(struct store_backend *b)
+{
+	struct disk *d = sim_disk_under(b);
+
+	sim_disk_free(&d);
+}
+
+static void put_document(struct store_backend *b, const char *path, struct str text)
+{
+	sim_disk_put(sim_disk_under(b), path, text);
 }
 
 const struct simulator_kind sim_disk_kind = {
-	.create = create_disk,
-	.copy = sim_disk_copy,
-	.release = sim_disk_free,
-	.put = sim_disk_put,
+	.create = create_store,
+	.copy = copy_store,
+	.release = release_store,
+	.put = put_document,
 	.invoke = simulator_invoke,
 };

@@ -24,6 +24,9 @@ enum sim_fault {
 
 /* Simulators with such a disk (src/verify/simulator.h). */
 extern const struct simulator_kind sim_disk_kind;
+struct simulator;
+struct disk *sim_disk_of(const struct simulator *s);
+struct disk *sim_disk_under(const struct store_backend *b);
 
 struct disk *sim_disk_new(uint64_t seed);
 void sim_disk_free(struct disk **d); /* for CLEANUP; safe on NULL */

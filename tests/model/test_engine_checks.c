@@ -44,11 +44,11 @@ static struct disk_ops faulty;
 static struct simulator_kind faulty_kind;
 
 /* A copy with the operations of `faulty`, so that what was done before the copy is sound. */
-static struct disk *copy_faulty(const struct disk *d)
+static struct store_backend *copy_faulty(const struct store_backend *b)
 {
-	struct disk *copy = sim_disk_copy(d);
+	struct store_backend *copy = sim_disk_kind.copy(b);
 
-	copy->ops = &faulty;
+	sim_disk_under(copy)->ops = &faulty;
 	return copy;
 }
 
@@ -218,7 +218,7 @@ CHECK_TEST(an_action_that_is_dispatched_twice_is_noticed)
 	change = dispatch_again;
 	faulty.lock = lock_noted;
 	faulty.unlock = unlock_changed;
-	t.simulator->disk->ops = &faulty;
+	sim_disk_of(t.simulator)->ops = &faulty;
 	step_outcome_of(&arena, &t, &call, &twice);
 	assert_string_equal(twice.twice, "\"T-1/gates/2\"");
 	assert_int_equal(step_outcome_diff(&once, &twice), OUTCOME_DISPATCHES);

@@ -83,11 +83,11 @@ static void lying_disk(struct simulator *s, unsigned call)
 {
 	if (call)
 		return;
-	honest = s->disk->ops;
+	honest = sim_disk_of(s)->ops;
 	lying = *honest;
 	lying.open = lying_open;
 	lying.sync = no_sync;
-	s->disk->ops = &lying;
+	sim_disk_of(s)->ops = &lying;
 }
 
 static void cut_line(struct buf *text)
@@ -116,23 +116,23 @@ static void lose_commit(struct simulator *s, unsigned call)
 	static const char journal[] = "/state/T-1.events.jsonl";
 	CLEANUP(buf_release) struct buf text = BUF_INIT;
 
-	if (call != 6 || !sim_disk_get(s->disk, journal, &text) || !text.len)
+	if (call != 6 || !sim_disk_get(sim_disk_of(s), journal, &text) || !text.len)
 		return;
 	for (int i = 0; i < 2; i++)
 		do
 			cut_line(&text);
 		while (text.len && !ends_in_commit(&text));
-	sim_disk_put(s->disk, journal, buf_str(&text));
+	sim_disk_put(sim_disk_of(s), journal, buf_str(&text));
 }
 
 static void change_document(struct simulator *s, unsigned call)
 {
 	CLEANUP(buf_release) struct buf text = BUF_INIT;
 
-	if (call != 5 || !sim_disk_get(s->disk, s->path, &text))
+	if (call != 5 || !sim_disk_get(sim_disk_of(s), s->path, &text))
 		return;
 	buf_adds(&text, "\nNobody wrote this.\n");
-	sim_disk_put(s->disk, s->path, buf_str(&text));
+	sim_disk_put(sim_disk_of(s), s->path, buf_str(&text));
 }
 
 static void die(struct simulator *s, unsigned call)

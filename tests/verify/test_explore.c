@@ -76,7 +76,7 @@ EXPLORE_TEST(the_budget_bounds_the_number_of_actions)
 			 "B", "good: on, bad: back") "---\n" FLOW("init --> a : go\na --> b : on\n"
 								  "b --> done : on\n"
 								  "b --> a : back\n"),
-		0, "129 444 749");
+		0, "129 444 765");
 	assert_int_equal(explore_most_actions(&g), 3 * (2 + 3));
 }
 
@@ -93,12 +93,12 @@ EXPLORE_TEST(a_cycle_is_shown_with_three_rounds_if_the_budget_lasts)
 	CLEANUP(buf_release) struct buf out = BUF_INIT;
 	struct error err = {0};
 
-	explored(CIRCLE("7"), 0, "160 608 1008");
+	explored(CIRCLE("7"), 0, "160 612 1069");
 	assert_string_equal(kinds(), "livelock");
 	assert_int_equal(explore_trace(&g, &found.list.items[0], 1, &out, &err), 0);
 	assert_non_null(strstr(out.s, "  T-1/implementing/3:"));
 	explore_graph_release(&g);
-	explored(CIRCLE("6"), 0, "160 608 1008");
+	explored(CIRCLE("6"), 0, "160 612 1069");
 	assert_int_equal(explore_trace(&g, &found.list.items[0], 1, &out, &err), -1);
 	assert_string_equal(err.text, "the trace leads elsewhere");
 }
@@ -129,7 +129,7 @@ EXPLORE_TEST(effects_after_a_change_are_explored)
 			 "good: on") "---\n" FLOW("init --> work : go\n"
 						  "work --> spec-finding : on\n"
 						  "spec-finding --> done : spec_found\n"),
-		1, "71 270 817");
+		1, "71 270 837");
 	assert_string_equal(kinds(), "");
 }
 
@@ -144,11 +144,11 @@ EXPLORE_TEST(effects_after_a_change_are_explored)
 /* After the third review there is no fix left, so nothing is requested any more. */
 EXPLORE_TEST(a_trigger_that_never_fires_is_noted)
 {
-	explored(REVIEWS("2"), 0, "460 1722 3112");
+	explored(REVIEWS("2"), 0, "469 1757 3330");
 	assert_string_equal(kinds(), "");
 	assert_int_equal(found.notes.n, 0);
 	explore_graph_release(&g);
-	explored(REVIEWS("3"), 0, "429 1604 2917");
+	explored(REVIEWS("3"), 0, "439 1640 3117");
 	assert_int_equal(found.notes.n, 1);
 	assert_string_equal(found.notes.items[0], "trigger 'review_loop' never fires: no action is "
 						  "requested with 'review_cycle_count' at 3");
@@ -161,7 +161,7 @@ EXPLORE_TEST(a_violation_that_ends_the_run_is_explored)
 		"---\nsecurity: {policy: build, violation: hard_abort}\nvalidate: make\n---\n" FLOW(
 			"init --> validating : go\nvalidating --> done : clean\n"
 			"validating --> done : build_failed\n"),
-		0, "69 262 488");
+		0, "69 275 518");
 	for (size_t i = 0; i < g.edges.n; i++)
 		if ((g.edges.items[i].flags & EDGE_TERMINATE) &&
 			!g.nodes.items[g.edges.items[i].from].trigger)
@@ -268,7 +268,7 @@ EXPLORE_TEST(every_state_of_a_random_run_is_in_the_graph)
 			 "implementing --> gates : impl_done\ngates --> done : on\n"
 			 "gates --> fixing : off\nfixing --> gates : fix_done\n"
 			 "fixing --> failed : max_retries\nfailed --> [*]\n"),
-		0, "975 4283 6873");
+		0, "975 4311 7346");
 	assert_string_equal(kinds(), "");
 	assert_true(play_runs(60) > 500);
 }
@@ -306,7 +306,7 @@ EXPLORE_TEST(effects_and_denials_are_explored)
 			 "reviewing --> fixing-pr : changes_requested\n"
 			 "fixing-pr --> reviewing : fix_done\nfixing-pr --> failed : max_retries\n"
 			 "failed --> [*]\n"),
-		0, "185 690 1229");
+		0, "187 712 1313");
 }
 
 #define SCRIPT(section)                                                                            \
@@ -439,20 +439,6 @@ EXPLORE_TEST(no_task_is_approved_against_a_reviewer_or_the_evidence)
 	}
 }
 
-TEST(a_file_of_a_simulated_disk_that_is_removed_is_gone)
-{
-	CLEANUP(simulator_disk_free) struct disk *d = simulator_disk_new();
-	struct error err;
-	bool there;
-
-	simulator_disk_put(d, "a", STR("one"));
-	assert_int_equal(d->ops->exists(d, "a", &there, &err), 0);
-	assert_true(there);
-	assert_int_equal(d->ops->unlink(d, "a", &err), 0);
-	assert_int_equal(d->ops->exists(d, "a", &there, &err), 0);
-	assert_false(there);
-}
-
 /* ---- keys ---- */
 
 #define ACTION(section, more)                                                                      \
@@ -476,7 +462,7 @@ static const char *key_with(const struct explore_key_rules *r, const char *old, 
 	const char *at = strstr(DOCUMENT, old);
 
 	assert_non_null(at);
-	simulator_disk_put(s->disk, s->path,
+	s->kind->put(s->backend, s->path,
 		str_of(arena_printf(&arena, "%.*s%s%s", (int)(at - DOCUMENT), DOCUMENT, new,
 			at + strlen(old))));
 	explore_key_now(r, s, 0, &key);
