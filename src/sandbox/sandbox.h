@@ -26,10 +26,10 @@ struct sandbox_command {
 	/* NULL-ended; each may be NULL: directories, and `NAME=value` that are passed on. */
 	const char *const *read, *const *write, *const *variables;
 	const char *artifacts; /* a directory that exists and is written; NULL: none */
-	bool keep_environment;        /* all of it, but what the sandbox sets itself */
-	bool give_stdin;              /* else /dev/null */
-	unsigned timeout_s;           /* 0: the policy's */
-	int cancel;                   /* readable: end the run. -1: none */
+	bool keep_environment; /* all of it, but what the sandbox sets itself */
+	bool give_stdin;       /* else /dev/null */
+	unsigned timeout_s;    /* 0: the policy's */
+	int cancel;            /* readable: end the run. -1: none */
 };
 
 struct sandbox_end {
