@@ -64,7 +64,7 @@ LIBS    = $(PKG_LIBS) -ldl -lm
 SAY     = $(if $(V),,@echo '$(1)' && )
 LINK    = $(call SAY,LD $@)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(LIBS)
 
-SRC     := $(filter-out src/main.c,$(wildcard src/*.c src/*/*.c src/*/*/*.c context/*.c steps/*.c))
+SRC     := $(filter-out src/main.c src/sandbox/inner.c,$(wildcard src/*.c src/*/*.c src/*/*/*.c context/*.c steps/*.c))
 LIB     := $(O)/libdev-team.$(if $(MUTANTS),so,a)
 SHARE_OBJECTS = $(CC) -shared -Wl,-soname,$(abspath $(LIB)) $(LDFLAGS)
 
@@ -95,6 +95,16 @@ $(COMPUTING:%.c=$(O)/%.o): OPT := $(OPT:-O0=-O1)
 $(O)/%.o: %.c Makefile $(DEPS)
 	@mkdir -p $(@D)
 	$(call SAY,CC $<)$(CC) $(ALL_CFLAGS) -MD -MP -c -o $@ $<
+# The program of the sandbox's first process, which starts with every command: only what it uses, without sanitizers.
+INNER   := $(patsubst %.c,$(O)/inner/%.o,$(wildcard src/base/*.c) $(patsubst %,src/%.c,$(patsubst %,sandbox/%,inner broker network proxy \
+	run seccomp) $(patsubst %,sys/%,directory path process process_table)))
+$(O)/inner/%.o: %.c Makefile $(DEPS)
+	@mkdir -p $(@D)
+	$(call SAY,CC $< for the sandbox)$(CC) $(filter-out -fsanitize% -fno-sanitize%,$(ALL_CFLAGS)) -ffunction-sections -fdata-sections -MD -MP -c -o $@ $<
+$(O)/inner/program: $(INNER)
+	$(call SAY,LD $@)$(CC) $(filter-out -no-pie,$(LDFLAGS)) -Wl,--gc-sections,-z,noseparate-code -s -o $@ $^
+$(O)/src/sandbox/arguments.o: ALL_CFLAGS += -DSANDBOX_INNER='"$(O)/inner/program"'
+$(O)/src/sandbox/arguments.o: $(O)/inner/program
 # The compiler does not tell that these files take in others.
 $(O)/src/policy/policy_shipped.o: $(wildcard policies/*.yaml)
 $(O)/src/config/model.o: models/models.yaml
@@ -271,7 +281,7 @@ deps:
 clean:
 	rm -rf build
 
--include $(patsubst %.c,$(O)/%.d,$(SRC) src/main.c tools/manual.c $(wildcard tests/*/*.c tests/*/*/*.c))
+-include $(INNER:.o=.d) $(patsubst %.c,$(O)/%.d,$(SRC) src/main.c tools/manual.c $(wildcard tests/*/*.c tests/*/*/*.c))
 .PHONY: all unit sanitized test proof check floors crash model faults conform oracle e2e demo bench fuzz fuzz-run format format-check install \
 	uninstall deps clean help FORCE
 .SECONDARY:

@@ -55,7 +55,7 @@ int main(int argc, char **argv)
 	struct arena arena = {0};
 	struct buf out = BUF_INIT;
 	struct error err = {0};
-	int rc = sandbox_inner(argc, argv);
+	int rc = sandbox_landlock_inner(argc, argv);
 
 	if (rc >= 0)
 		return rc;

@@ -15,22 +15,14 @@ struct check {
 	unsigned depth;
 };
 
-/* The words of a command, behind its wrappers. */
-struct arguments {
-	struct word *args;
-	size_t n;
-};
-
-/* ---- words ---- */
-
 static struct span policy_check_place_of(const struct check *c, struct span at)
 {
 	return c->depth ? c->outer : at;
 }
 
-static const char *policy_check_name_of(const struct arguments *m)
+static const char *policy_check_name_of(const struct command *m)
 {
-	return m->n && m->args[0].text ? path_base(m->args[0].text).p : NULL;
+	return m->n_words && m->words[0].text ? path_base(m->words[0].text).p : NULL;
 }
 
 /* ---- wrappers ---- */
@@ -56,7 +48,7 @@ static const struct {
 };
 
 /* Cuts the wrapper off; false: it is none, or starts nothing that is known. */
-static bool unwrap(struct arguments *m)
+static bool unwrap(struct command *m)
 {
 	const char *name = policy_check_name_of(m);
 	size_t at = 1, i = 0;
@@ -65,22 +57,22 @@ static bool unwrap(struct arguments *m)
 		i++;
 	if (!name || i == COUNT(wrappers))
 		return false;
-	while (at < m->n && m->args[at].text) {
-		const char *word = m->args[at].text;
+	while (at < m->n_words && m->words[at].text) {
+		const char *word = m->words[at].text;
 
 		if (word[0] == '-' && word[1])
-			at += rules_list_has(wrappers[i].valued, word) ? 2 : 1;
+			at += rules_list_has(str_of(wrappers[i].valued), ' ', word) ? 2 : 1;
 		else if (strcmp(name, "env") == 0 && strchr(word, '='))
 			at++;
 		else
 			break;
 	}
-	if (at < m->n && m->args[at].text) /* else it can be several words */
+	if (at < m->n_words && m->words[at].text) /* else it can be several words */
 		at += wrappers[i].operands;
-	if (at >= m->n)
+	if (at >= m->n_words)
 		return false;
-	m->args += at;
-	m->n -= at;
+	m->words += at;
+	m->n_words -= at;
 	return true;
 }
 
@@ -89,7 +81,7 @@ static bool unwrap(struct arguments *m)
 static int policy_check_text(struct check *c, struct str text);
 
 /* `bash -c TEXT` */
-static int check_shell(struct check *c, const struct arguments *m)
+static int check_shell(struct check *c, const struct command *m)
 {
 	static const char *const shells[] = {"bash", "sh", "dash", "zsh", NULL};
 	const char *name = policy_check_name_of(m);
@@ -97,14 +89,15 @@ static int check_shell(struct check *c, const struct arguments *m)
 
 	if (!name || !str_in(str_of(name), shells) || c->depth == NESTED_MAX)
 		return 0;
-	for (size_t i = 1; i + 1 < m->n && m->args[i].text && m->args[i].text[0] == '-'; i++) {
-		const char *option = m->args[i].text;
+	for (size_t i = 1; i + 1 < m->n_words && m->words[i].text && m->words[i].text[0] == '-';
+		i++) {
+		const char *option = m->words[i].text;
 
-		if (option[1] == '-' || option[strlen(option) - 1] != 'c' || !m->args[i + 1].text)
+		if (option[1] == '-' || option[strlen(option) - 1] != 'c' || !m->words[i + 1].text)
 			continue;
 		inner.depth++;
-		inner.outer = m->args[i + 1].at;
-		return policy_check_text(&inner, str_of(m->args[i + 1].text));
+		inner.outer = m->words[i + 1].at;
+		return policy_check_text(&inner, str_of(m->words[i + 1].text));
 	}
 	return 0;
 }
@@ -121,33 +114,34 @@ static bool is_builtin(const char *name)
 	return str_in(str_of(name), builtins);
 }
 
-static int check_listed(const struct check *c, const struct arguments *m)
+static int check_listed(const struct check *c, const struct command *m)
 {
 	const char *name = policy_check_name_of(m);
 
 	if (!c->policy->allow_listed)
 		return 0;
 	if (!name)
-		return deny(c->v, RULE_NAME_DYNAMIC, m->args[0].at,
+		return deny(c->v, RULE_NAME_DYNAMIC, m->words[0].at,
 			"the program is known only when the command runs: write its name");
 	if (texts_have(&c->policy->allow, str_of(name)) || is_builtin(name))
 		return 0;
-	return deny_word(c->v, RULE_NAME_LISTED, m->args[0].at, str_of(name), STR(""),
+	return deny_word(c->v, RULE_NAME_LISTED, m->words[0].at, str_of(name), STR(""),
 		"the policy does not allow this program");
 }
 
-static int policy_check_rules(const struct check *c, const struct arguments *m)
+static int policy_check_rules(const struct check *c, const struct command *m)
 {
-	const char **words = arena_alloc(c->arena, (m->n + 1) * sizeof(*words));
+	const char **words = arena_alloc(c->arena, (m->n_words + 1) * sizeof(*words));
 	const struct policy_rule *rule;
 	struct verdict *v = c->v;
 
-	for (size_t i = 0; i < m->n; i++)
-		words[i] = i ? m->args[i].text : policy_check_name_of(m);
-	rule = rules_find(c->policy, words, m->n);
+	for (size_t i = 0; i < m->n_words; i++)
+		words[i] = i ? m->words[i].text : policy_check_name_of(m);
+	rule = rules_find(c->policy, words, m->n_words);
 	if (!rule || (rule->answer == ANSWER_ASK && v->ask))
 		return 0;
-	(void)deny_word(v, RULE_COMMAND, (struct span){m->args[0].at.from, m->args[m->n - 1].at.to},
+	(void)deny_word(v, RULE_COMMAND,
+		(struct span){m->words[0].at.from, m->words[m->n_words - 1].at.to},
 		str_of(words[0]), STR(""), "the policy's rule '%.150s'%s%.150s", rule->command,
 		rule->instead ? ": " : "", rule->instead ? rule->instead : "");
 	if (rule->answer == ANSWER_DENY)
@@ -241,24 +235,25 @@ static bool is_system(const char *path)
 
 /* Paths that climb out of the root, and directories that `cd` names, to what is there: inside the
  * sandbox it is not, and the command would fail without saying why. */
-static int check_paths(struct check *c, const struct arguments *m)
+static int check_paths(struct check *c, const struct command *m)
 {
 	static const char *const movers[] = {"cd", "pushd", "popd", NULL};
 	const char *name = policy_check_name_of(m), *path;
 	bool moves = name && str_in(str_of(name), movers), below;
 	const char *dir = path_join(c->arena, c->root->path, arena_dup(c->arena, c->cwd));
 
-	for (size_t i = 1; i < m->n; i++) {
-		path = m->args[i].text;
+	for (size_t i = 1; i < m->n_words; i++) {
+		path = m->words[i].text;
 		if (!path || path[0] == '-' || (path[0] != '/' && c->moves))
 			continue;
-		if (moves && i == m->n - 1 ? is_system(path)
-					   : path[0] == '/' || (!str_starts(str_of(path), "../") &&
-								       strcmp(path, "..") != 0 &&
-								       !strstr(path, "/../")))
+		if (moves && i == m->n_words - 1
+				? is_system(path)
+				: path[0] == '/' ||
+					  (!str_starts(str_of(path), "../") &&
+						  strcmp(path, "..") != 0 && !strstr(path, "/../")))
 			continue;
 		if (path_exists(path[0] == '/' ? path : path_join(c->arena, dir, path)) &&
-			check_place(c, path, m->args[i].at, ACCESS_READ, &below) < 0)
+			check_place(c, path, m->words[i].at, ACCESS_READ, &below) < 0)
 			return -1;
 	}
 	c->moves |= moves;
@@ -267,13 +262,13 @@ static int check_paths(struct check *c, const struct arguments *m)
 
 static int policy_check_command(struct check *c, const struct command *n)
 {
-	struct arguments m = {n->words, n->n_words};
+	struct command m = *n;
 
-	for (size_t i = 0; i < m.n; i++)
-		m.args[i].at = policy_check_place_of(c, m.args[i].at);
+	for (size_t i = 0; i < m.n_words; i++)
+		m.words[i].at = policy_check_place_of(c, m.words[i].at);
 	if (policy_check_redirects(c, n) < 0)
 		return -1;
-	while (m.n) {
+	while (m.n_words) {
 		if (check_listed(c, &m) < 0 || policy_check_rules(c, &m) < 0 ||
 			check_shell(c, &m) < 0 || check_paths(c, &m) < 0)
 			return -1;

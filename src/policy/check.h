@@ -2,9 +2,8 @@
  * check.h: what the text of a command gets: deny (the rule, the bytes, what to do instead), ask
  * (the user decides) or run (contained, as src/sandbox does it).
  *
- * The readers are small: programs that the policy does not list, prefix rules, paths out of the
- * worktree, writing. They give early, readable refusals. They are advice: text that the parser does
- * not accept runs too, unless the policy lists its programs, and the sandbox is the barrier.
+ * It is advice, early and readable: text that the parser does not accept runs too, unless the
+ * policy lists its programs, and the sandbox is the barrier.
  */
 #ifndef DT_POLICY_CHECK_H
 #define DT_POLICY_CHECK_H

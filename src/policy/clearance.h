@@ -1,13 +1,7 @@
 /*
  * clearance.h: which persona works under which policy, and with which tools: the file
- * `.dev-team/clearance.yaml` of a repository. Without the file nothing is configured.
- *
- *   personas:
- *     task-runner: {policy: developer}
- *     reviewer: {policy: readonly, tools: [Bash, Read, "mcp__docs__*"]}
- *
- * A persona that is not named is denied. `plugin:name` is looked up as it is, then as `name`. One
- * without a policy may run no commands.
+ * `.dev-team/clearance.yaml` of a repository (docs/policy.md). A persona that is not named is
+ * denied. `plugin:name` is looked up as it is, then as `name`.
  */
 #ifndef DT_POLICY_CLEARANCE_H
 #define DT_POLICY_CLEARANCE_H
@@ -31,7 +25,7 @@ struct clearance {
 /* `*there` is false where there is no such file. -1: ERR_INPUT with the place. */
 int clearance_load(
 	struct arena *a, const char *file, struct clearance *out, bool *there, struct error *err);
-/* The persona of that name, or -1 with *v (PERSONA). */
+/* -1 with *v (PERSONA) */
 int clearance_persona(
 	const struct clearance *c, struct str name, const struct persona **out, struct verdict *v);
 /* `tool` is the pattern itself, or begins with it up to a `*` at its end. */
@@ -49,10 +43,9 @@ char *clearance_find(struct arena *a, const char *directory);
 int clearance_policy(struct arena *a, const char *repo, const char *persona, struct policy *out,
 	struct verdict *v, struct error *err);
 /*
- * Projects that have had a clearance file are remembered as files of the state directory,
- * clearances/DIGEST: an agent that may change branches can make the file vanish, and that must not
- * read as "nothing was ever configured". The user removes the mark to forget the project. Failing
- * to remember is ignored.
+ * Projects that have had a clearance file are remembered in the state directory, since an agent
+ * that may change branches can make the file vanish. The user removes the mark to forget the
+ * project. Failing to remember is ignored.
  */
 void clearance_mark(struct arena *a, const char *directory);
 /* The mark of `directory` or of the nearest directory above it; NULL: there is none. */

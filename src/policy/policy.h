@@ -52,8 +52,7 @@ struct policy {
 	struct texts allow;
 	bool write;
 	enum policy_network network;
-	struct texts
-		hosts; /* HOST or HOST:PORT that are reached without a network; `*.` in front */
+	struct texts hosts;       /* HOST[:PORT] reached without a network; `*.` in front */
 	struct texts environment; /* variables that are passed on from the caller */
 	struct texts read;        /* more directories that may be read: absolute paths */
 	struct texts protect;     /* more paths below the root that are kept */
@@ -74,8 +73,8 @@ bool policy_name_valid(struct str text);
 
 /* rules.c: whether the text is a rule in this notation. */
 bool rules_notation(struct str text);
-/* Whether the word is one of a list with blanks between them. */
-bool rules_list_has(const char *list, const char *word);
+/* Whether the word is one of a list. */
+bool rules_list_has(struct str list, char between, const char *word);
 /* The first rule that describes the command; NULL: none. words[0] is the program's name without its
  * directory; an unknown word is NULL. */
 const struct policy_rule *rules_find(const struct policy *p, const char *const *words, size_t n);

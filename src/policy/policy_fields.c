@@ -1,6 +1,6 @@
 #include <ctype.h>
 #include "src/base/number.h"
-#include "src/policy/policy.h"
+#include "src/policy/where.h"
 
 /* ---- forms of texts ---- */
 
@@ -36,41 +36,38 @@ static bool variable_valid(struct str text)
 	       !variable_overrules(text);
 }
 
-/* No empty, `.` or `..` part; no control characters. */
-static bool parts_valid(struct str path)
+static bool has_control(struct str text)
 {
-	size_t from = 0;
-
-	for (size_t i = 0; i <= path.n; i++) {
-		struct str part;
-
-		if (i < path.n && (unsigned char)path.p[i] < ' ')
-			return false;
-		if (i < path.n && path.p[i] != '/')
-			continue;
-		part = str_sub(path, from, i);
-		if (!part.n || str_is(part, ".") || str_is(part, ".."))
-			return false;
-		from = i + 1;
-	}
-	return path.n <= 4096;
+	for (size_t i = 0; i < text.n; i++)
+		if ((unsigned char)text.p[i] < ' ')
+			return true;
+	return false;
 }
 
+/* Without an empty, `.` or `..` part. */
 static bool relative_valid(struct str text)
 {
-	return text.n && parts_valid(text);
+	struct str rest = text, part;
+	size_t n = 0;
+
+	while (str_piece(&rest, '/', &part)) {
+		if (str_is(part, ".") || str_is(part, ".."))
+			return false;
+		n += part.n + 1;
+	}
+	return n && n == text.n + 1 && text.n <= 4096 && !has_control(text);
 }
 
 /* Links of /proc lead anywhere, and devices are no files. */
 static bool absolute_valid(struct str text)
 {
 	static const char *const never[] = {"/proc", "/dev", "/sys"};
+	struct str rest;
 
 	for (size_t i = 0; i < COUNT(never); i++)
-		if (str_starts(text, never[i]) &&
-			(text.n == strlen(never[i]) || text.p[strlen(never[i])] == '/'))
+		if (path_below(text, str_of(never[i]), &rest))
 			return false;
-	return text.n > 1 && text.p[0] == '/' && parts_valid(str_sub(text, 1, text.n));
+	return str_starts(text, "/") && relative_valid(str_sub(text, 1, text.n));
 }
 
 /* As in `git branch`; `*` stands for anything. */
@@ -104,10 +101,8 @@ static bool forge_valid(struct str text)
 {
 	size_t blank = str_find(text, STR(" "));
 
-	for (size_t i = 0; i < text.n; i++)
-		if ((unsigned char)text.p[i] < ' ' || (text.p[i] == ' ' && i != blank))
-			return false;
-	return blank && blank + 1 < text.n && text.n <= 200 && text.p[0] != '-';
+	return blank && blank + 1 < text.n && text.n <= 200 && text.p[0] != '-' &&
+	       !has_control(text) && !memchr(text.p + blank + 1, ' ', text.n - blank - 1);
 }
 
 static bool rule_valid(struct str text)

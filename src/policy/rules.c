@@ -33,11 +33,11 @@ bool rules_notation(struct str text)
 	return true;
 }
 
-bool rules_list_has(const char *list, const char *word)
+bool rules_list_has(struct str list, char between, const char *word)
 {
-	struct str rest = str_of(list), one;
+	struct str one;
 
-	while (str_piece(&rest, ' ', &one))
+	while (str_piece(&list, between, &one))
 		if (str_is(one, word))
 			return true;
 	return false;
@@ -47,7 +47,7 @@ static bool takes_value(const char *program, const char *option)
 {
 	for (size_t i = 0; i < COUNT(valued); i++)
 		if (strcmp(valued[i].program, program) == 0)
-			return rules_list_has(valued[i].options, option);
+			return rules_list_has(str_of(valued[i].options), ' ', option);
 	return false;
 }
 
@@ -61,16 +61,6 @@ static size_t policy_rules_next_word(const char *const *words, size_t n, size_t 
 			at++;
 	}
 	return n;
-}
-
-static bool is_alternative(struct str token, const char *word)
-{
-	struct str one;
-
-	while (str_piece(&token, '|', &one))
-		if (str_is(one, word))
-			return true;
-	return false;
 }
 
 /* `-f` in `-uf`, `--force` or `--force=x`, or a pattern. */
@@ -105,7 +95,7 @@ static bool describes(struct str rule, const char *const *words, size_t n)
 	size_t at = 0;
 
 	(void)str_piece(&rule, ' ', &token);
-	if (!is_alternative(token, words[0]))
+	if (!rules_list_has(token, '|', words[0]))
 		return false;
 	while (str_piece(&rule, ' ', &token)) {
 		if (is_option_token(token)) {
@@ -114,7 +104,7 @@ static bool describes(struct str rule, const char *const *words, size_t n)
 			continue;
 		}
 		at = policy_rules_next_word(words, n, at);
-		if (at >= n || !words[at] || !is_alternative(token, words[at]))
+		if (at >= n || !words[at] || !rules_list_has(token, '|', words[at]))
 			return false;
 	}
 	return true;

@@ -36,18 +36,6 @@ static void read_only(struct list *l, const char *path)
 
 /* ---- the system ---- */
 
-/* Programs look for the limits of a container; each mount takes time. The size of the file is 0. */
-static bool has_memory_limit(void)
-{
-	static const char none[] = "9223372036854771712";
-	CLEANUP(buf_release) struct buf text = BUF_INIT;
-	struct error ignored;
-
-	return sys_read_file(&text, "/sys/fs/cgroup/memory/memory.limit_in_bytes", sizeof(none),
-		       NULL, &ignored) == 0 &&
-	       str_trim(buf_str(&text)).n < strlen(none);
-}
-
 static void put_system(struct list *l)
 {
 	static const char *const names[] = {"/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64",
@@ -63,10 +51,8 @@ static void put_system(struct list *l)
 		else
 			read_only(l, names[i]);
 	}
-	if (path_exists("/sys/fs/cgroup/memory.max"))
+	if (path_exists("/sys/fs/cgroup/memory.max")) /* of a container: programs look for it */
 		read_only(l, "/sys/fs/cgroup");
-	else if (has_memory_limit())
-		read_only(l, "/sys/fs/cgroup/memory");
 }
 
 /* Whether nothing has changed since the copy was made. What was added, replaced, renamed or removed
@@ -188,8 +174,6 @@ static void put_tool(struct list *l, const char *path)
 	for (size_t i = 0; i < l->tools.n; i++)
 		if (path_below(str_of(path), str_of(l->tools.items[i]), &rest))
 			return;
-	if (!path_exists(path))
-		return;
 	vec_push_in(l->s->arena, &l->tools, path);
 	read_only(l, path);
 }
@@ -269,17 +253,27 @@ static int put_gitconfig(struct list *l, struct error *err)
 	return arguments_put_file(l, "--file", buf_str(&out), BOX "/gitconfig", err);
 }
 
+/* The program of inner.c, as a file. */
+__asm__(".pushsection .rodata\n"
+	".globl sandbox_inner_begin, sandbox_inner_end\n"
+	"sandbox_inner_begin:\n"
+	".incbin \"" SANDBOX_INNER "\"\n"
+	"sandbox_inner_end:\n"
+	".popsection\n");
+extern const char sandbox_inner_begin[], sandbox_inner_end[];
+
 /* The program is git's remote helper and the forge's program, too, by these names. */
 static int put_box(struct list *l, struct error *err)
 {
 	static const char *const forges[] = {"gh", "glab"};
 	struct sandbox *s = l->s;
-	const char *self = path_own_program(s->arena);
+	struct str inner = {sandbox_inner_begin, (size_t)(sandbox_inner_end - sandbox_inner_begin)};
 	bool blocked;
 
-	if (!self)
-		return error_set(err, ERR_SYSTEM, "the path of this program is unknown: no /proc");
-	put3(l, "--ro-bind", self, BOX_PROGRAM);
+	arguments_put(l, "--perms");
+	arguments_put(l, "0755");
+	if (arguments_put_file(l, "--file", inner, BOX_PROGRAM, err) < 0)
+		return -1;
 	put3(l, "--symlink", BOX_PROGRAM, BOX "/bin/git-remote-" GIT_HELPER);
 	for (size_t i = 0; s->x->policy->forge.n && i < COUNT(forges); i++)
 		if (path_find_program(s->arena, forges[i], &blocked))

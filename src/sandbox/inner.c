@@ -1,53 +1,21 @@
 /*
- * inner.c: the first process in the sandbox. It gives up what bwrap leaves it (privileges, limits,
- * filter), starts bash, passes signals on, and ends with it: what runs in the background ends too.
+ * inner.c: the program of the sandbox's first process, which dev-team carries in itself and hands
+ * over (arguments.c): small, since it starts with every command. It gives up what bwrap leaves it
+ * (privileges, limits, filter), starts bash, passes signals on, and ends with it: what runs in the
+ * background ends too. By other names it is the broker's clients.
  */
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/prctl.h>
-#include <sys/resource.h>
 #include <sys/wait.h>
 #include "src/base/number.h"
 #include "src/sandbox/sandbox_internal.h"
 #include "src/sys/path.h"
 
-enum { FAILED = 125 };
-
 static void inner_pass_on(int number)
 {
 	(void)kill(-1, number);
-}
-
-static void set_limits(const struct policy_limits *l)
-{
-	const struct {
-		int which;
-		uint64_t value; /* 0: none */
-	} all[] = {{RLIMIT_CPU, l->cpu_s}, {RLIMIT_DATA, l->memory}, {RLIMIT_FSIZE, l->file_size},
-		{RLIMIT_NPROC, l->processes}, {RLIMIT_NOFILE, l->open_files}};
-	struct rlimit limit = {0, 0};
-
-	(void)setrlimit(RLIMIT_CORE, &limit);
-	for (size_t i = 0; i < COUNT(all); i++) {
-		if (!all[i].value || getrlimit(all[i].which, &limit) < 0)
-			continue;
-		limit.rlim_cur = all[i].value < limit.rlim_max ? all[i].value : limit.rlim_max;
-		limit.rlim_max = limit.rlim_cur;
-		(void)setrlimit(all[i].which, &limit);
-	}
-}
-
-bool sandbox_take_limits(struct str *plan)
-{
-	struct policy_limits l;
-
-	if (plan->n < sizeof(l))
-		return false;
-	memcpy(&l, plan->p, sizeof(l));
-	*plan = str_sub(*plan, sizeof(l), plan->n);
-	set_limits(&l);
-	return true;
 }
 
 static int inner_wait_for(pid_t bash)
@@ -57,7 +25,7 @@ static int inner_wait_for(pid_t bash)
 
 	while ((pid = wait(&status)) != bash)
 		if (pid < 0 && errno != EINTR)
-			return FAILED;
+			return SANDBOX_FAILED;
 	return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
@@ -69,7 +37,7 @@ static int run_bash(struct arena *a, struct str plan, int outside, int network)
 	pid_t pid;
 
 	if (!sandbox_take_limits(&plan))
-		return FAILED;
+		return SANDBOX_FAILED;
 	(void)str_line(&plan, &routes);
 	if (!sandbox_broker_listen(outside) || !sandbox_network_listen(a, routes, network))
 		error_log("dev-team: services outside cannot be reached: %s", strerror(errno));
@@ -79,7 +47,7 @@ static int run_bash(struct arena *a, struct str plan, int outside, int network)
 		sandbox_filter_enter(false, true) < 0) {
 		error_log(
 			"dev-team: the filter of system calls cannot be set: %s", strerror(errno));
-		return FAILED;
+		return SANDBOX_FAILED;
 	}
 	(void)signal(SIGTERM, inner_pass_on);
 	(void)signal(SIGHUP, inner_pass_on);
@@ -89,7 +57,7 @@ static int run_bash(struct arena *a, struct str plan, int outside, int network)
 	pid = sandbox_spawn("/bin/bash", argv, (const char *const *)(uintptr_t)environ, true, true);
 	if (pid < 0) {
 		error_log("dev-team: bash cannot be started: %s", strerror(errno));
-		return FAILED;
+		return SANDBOX_FAILED;
 	}
 	(void)(write(outside, "", 1) + 1);
 	/* What comes from outside is the signal to end. */
@@ -99,35 +67,33 @@ static int run_bash(struct arena *a, struct str plan, int outside, int network)
 	return inner_wait_for(pid);
 }
 
-static int run_inner(int argc, char **argv)
+static int run_inner(char **argv)
 {
 	CLEANUP(arena_release) struct arena a = {0};
 	CLEANUP(buf_release) struct buf plan = BUF_INIT;
 	struct error err;
 	uint64_t fd, outside, network;
 
-	if (argc != 3 || !number_parse(str_of(argv[0]), 3, 1000, &fd) ||
+	if (!number_parse(str_of(argv[0]), 3, 1000, &fd) ||
 		!number_parse(str_of(argv[1]), 3, 1000, &outside) ||
 		!number_parse(str_of(argv[2]), 0, 1000, &network) ||
 		sys_read_all(&plan, (int)fd, (size_t)1 << 20, "plan", &err) < 0)
-		return FAILED;
+		return SANDBOX_FAILED;
 	close((int)fd);
 	return run_bash(&a, buf_str(&plan), (int)outside, network ? (int)network : -1);
 }
 
-int sandbox_inner(int argc, char **argv)
+int main(int argc, char **argv)
 {
-	const char *name = argc ? path_base(argv[0]).p : "", *verb = argc > 1 ? argv[1] : "";
+	const char *name = argc ? path_base(argv[0]).p : "";
 
 	if (strcmp(name, "git-remote-" GIT_HELPER) == 0)
 		return sandbox_broker_git_client(argc - 1, argv + 1);
 	if (strcmp(name, "gh") == 0 || strcmp(name, "glab") == 0)
 		return sandbox_broker_forge_client(name, argc - 1, argv + 1);
-	if (strcmp(verb, "sandbox-run") == 0)
-		return run_inner(argc - 2, argv + 2);
-	if (strcmp(verb, "sandbox-readonly") == 0)
-		return sandbox_landlock_inner();
-	if (strcmp(verb, "sandbox-connect") == 0)
-		return sandbox_network_client(argc - 2, argv + 2);
-	return -1;
+	if (argc == 5 && strcmp(argv[1], "sandbox-run") == 0)
+		return run_inner(argv + 2);
+	if (argc == 4 && strcmp(argv[1], "sandbox-connect") == 0)
+		return sandbox_network_client(argv[2], argv[3]);
+	return SANDBOX_FAILED;
 }

@@ -27,7 +27,6 @@ enum {
 	OF_FILES = EXECUTE | WRITE_FILE | READ_FILE | TRUNCATE,
 	TCP = 3,    /* bind and connect, from version 4 on */
 	SCOPES = 3, /* abstract sockets and signals, from version 6 on */
-	FAILED = 125,
 	CAPABILITIES = 64
 };
 
@@ -165,21 +164,23 @@ static bool landlock_enter(struct arena *a, struct str *plan)
 	       sandbox_filter_enter(true, version >= 6) == 0;
 }
 
-int sandbox_landlock_inner(void)
+int sandbox_landlock_inner(int argc, char **argv)
 {
 	CLEANUP(arena_release) struct arena a = {0};
 	CLEANUP(buf_release) struct buf text = BUF_INIT;
 	struct str plan;
 	struct error err;
 
+	if (argc != 2 || strcmp(argv[1], "sandbox-readonly") != 0)
+		return -1;
 	if (sys_read_all(&text, STDIN_FILENO, (size_t)1 << 21, "plan", &err) < 0)
-		return FAILED;
+		return SANDBOX_FAILED;
 	plan = buf_str(&text);
 	if (!sandbox_take_limits(&plan))
-		return FAILED;
+		return SANDBOX_FAILED;
 	if (landlock_enter(&a, &plan))
 		(void)execl("/bin/bash", "bash", "--noprofile", "--norc", "-c", arena_dup(&a, plan),
 			(char *)NULL);
 	error_log("dev-team: bash cannot be started under Landlock: %s", strerror(errno));
-	return FAILED;
+	return SANDBOX_FAILED;
 }

@@ -267,33 +267,25 @@ void sandbox_send_socket(int channel, int fd)
 	(void)sendmsg(channel, m, MSG_NOSIGNAL);
 }
 
-static bool listen_at(const char *host, unsigned port, int channel)
-{
-	struct sockaddr_in at = {.sin_family = AF_INET, .sin_port = htons((uint16_t)port)};
-	CLEANUP(base_close) int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-
-	if (inet_pton(AF_INET, host, &at.sin_addr) != 1 ||
-		bind(fd, (struct sockaddr *)&at, sizeof(at)) < 0 || listen(fd, 64) < 0)
-		return false;
-	sandbox_send_socket(channel, fd);
-	return true;
-}
-
 bool sandbox_network_listen(struct arena *a, struct str list, int channel)
 {
 	struct str one;
 
 	while (str_piece(&list, ' ', &one)) {
 		unsigned port = sandbox_split_port(&one);
+		struct sockaddr_in at = {.sin_family = AF_INET, .sin_port = htons((uint16_t)port)};
+		CLEANUP(base_close) int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
 
-		if (!listen_at(arena_dup(a, one), port, channel))
+		if (inet_pton(AF_INET, arena_dup(a, one), &at.sin_addr) != 1 ||
+			bind(fd, (struct sockaddr *)&at, sizeof(at)) < 0 || listen(fd, 64) < 0)
 			return false;
+		sandbox_send_socket(channel, fd);
 	}
 	return true;
 }
 
 /* ssh's ProxyCommand: `sandbox-connect HOST PORT`. */
-int sandbox_network_client(int argc, char **argv)
+int sandbox_network_client(const char *host, const char *port)
 {
 	const struct sockaddr_in at = {.sin_family = AF_INET,
 		.sin_port = htons(PROXY_PORT),
@@ -304,9 +296,9 @@ int sandbox_network_client(int argc, char **argv)
 	struct str rest;
 
 	(void)signal(SIGPIPE, SIG_IGN);
-	if (argc != 2 || connect(fd, (const struct sockaddr *)&at, sizeof(at)) < 0)
+	if (connect(fd, (const struct sockaddr *)&at, sizeof(at)) < 0)
 		return 1;
-	buf_addf(&text, "CONNECT %s:%s HTTP/1.1\r\n\r\n", argv[0], argv[1]);
+	buf_addf(&text, "CONNECT %s:%s HTTP/1.1\r\n\r\n", host, port);
 	if (sys_write_all(fd, buf_str(&text), "", &ignored) < 0)
 		return 1;
 	buf_clear(&text);

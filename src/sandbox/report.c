@@ -1,5 +1,4 @@
-#include <fcntl.h>
-#include "src/sandbox/sandbox.h"
+#include "src/sandbox/sandbox_internal.h"
 #include "src/sys/path.h"
 
 int sandbox_report_try(struct arena *a, const char *path, struct error *err)
@@ -40,17 +39,13 @@ int sandbox_report_write(
 	struct arena *a, const char *path, const struct sandbox_report *o, struct error *err)
 {
 	CLEANUP(buf_release) struct buf text = BUF_INIT;
-	CLEANUP(base_close) int fd = -1;
 	const char *fresh = path ? arena_printf(a, "%s.new", path) : NULL;
 
 	if (!path)
 		return 0;
 	json_print_line(&text, sandbox_report_of(a, o));
 	(void)unlink(fresh);
-	fd = open(fresh, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
-	if (fd < 0)
-		return error_errno(err, "cannot write '%s'", path);
-	if (sys_write_all(fd, buf_str(&text), path, err) < 0)
+	if (sandbox_write_file(fresh, buf_str(&text), 0600, err) < 0)
 		return -1;
 	return rename(fresh, path) < 0 ? error_errno(err, "cannot write '%s'", path) : 0;
 }

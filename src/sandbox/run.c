@@ -1,6 +1,4 @@
-/*
- * run.c: one run from beginning to end.
- */
+/* One run from beginning to end. */
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -18,7 +16,9 @@
 
 enum { PROBE_S = 10 };
 
-#define REMEDY "install it: apt-get install bubblewrap (or your system's package of that name)"
+#define NO_BWRAP                                                                                   \
+	"commands cannot be contained: there is no bwrap: install it: apt-get install bubblewrap " \
+	"(or your system's package of that name)"
 
 void sandbox_note(struct sandbox *s, const char *fmt, ...)
 {
@@ -57,8 +57,7 @@ int sandbox_probe(struct arena *a, const char **version, struct error *err)
 	if (rc == 0 && end.status == 0)
 		return 0;
 	if (rc < 0 && end.missing)
-		return error_set(
-			err, ERR_STATE, "commands cannot be contained: there is no bwrap: " REMEDY);
+		return error_set(err, ERR_STATE, NO_BWRAP);
 	return error_set(err, ERR_STATE,
 		"commands cannot be contained: %.*s; allow user namespaces (sysctl "
 		"kernel.unprivileged_userns_clone=1; on Ubuntu 24.04 an AppArmor profile for "
@@ -265,17 +264,6 @@ static int find_cwd(struct sandbox *s, struct error *err)
 	return 0;
 }
 
-static int begin_run(struct sandbox *s, struct error *err)
-{
-	int rc;
-
-	sandbox_place_lock(s);
-	rc = sandbox_protected_begin(s, err) < 0 || sandbox_git_begin(s, err) < 0 ? -1 : 0;
-	if (rc < 0)
-		sandbox_place_unlock(s);
-	return rc;
-}
-
 static int end_of_run(struct sandbox *s, struct error *err)
 {
 	int rc;
@@ -294,8 +282,13 @@ static int run_inside(struct sandbox *s, struct error *err)
 	int rc;
 
 	s->brokered = sandbox_broker_wanted(s);
-	if (sandbox_network_plan(s, err) < 0 || begin_run(s, err) < 0)
+	if (sandbox_network_plan(s, err) < 0)
 		return -1;
+	sandbox_place_lock(s);
+	if (sandbox_protected_begin(s, err) < 0 || sandbox_git_begin(s, err) < 0) {
+		sandbox_place_unlock(s);
+		return -1;
+	}
 	rc = sandbox_run_start(s, &r, err);
 	sandbox_place_unlock(s); /* the arguments were written under the lock */
 	if (rc == 0)
@@ -307,16 +300,14 @@ static int run_inside(struct sandbox *s, struct error *err)
 	if (end_of_run(s, rc < 0 ? &(struct error){0} : err) < 0)
 		rc = -1;
 	if (rc == 0 && !s->end->started && !s->end->cancelled && !s->end->timed_out) {
-		struct error probed = {0};
 		const char *version;
 
-		if (sandbox_probe(s->arena, &version, &probed) < 0 && sandbox_landlock_serves(s->x))
-			return sandbox_landlock_run(s, err);
-		if (probed.text[0])
-			*err = probed;
-		else
-			(void)error_set(err, ERR_SYSTEM, "the sandbox could not be started");
-		return -1;
+		if (sandbox_probe(s->arena, &version, err) == 0)
+			return error_set(err, ERR_SYSTEM, "the sandbox could not be started");
+		if (!sandbox_landlock_serves(s->x))
+			return -1;
+		*err = (struct error){0};
+		return sandbox_landlock_run(s, err);
 	}
 	return rc;
 }
@@ -331,8 +322,7 @@ int sandbox_run(struct arena *a, const struct sandbox_command *x, struct sandbox
 	*end = (struct sandbox_end){0};
 	s.bwrap = path_find_program(a, "bwrap", &blocked);
 	if (!s.bwrap && !sandbox_landlock_serves(x))
-		return error_set(
-			err, ERR_STATE, "commands cannot be contained: there is no bwrap: " REMEDY);
+		return error_set(err, ERR_STATE, NO_BWRAP);
 	if (find_cwd(&s, err) < 0)
 		return -1;
 	sandbox_run_find_repository(&s);

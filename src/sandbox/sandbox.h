@@ -2,12 +2,7 @@
  * sandbox.h: runs a command contained, by bwrap (bubblewrap): the text goes to `bash --noprofile
  * --norc` in namespaces of its own, behind a filter of system calls. It reads system directories,
  * toolchains and the root, and writes the root (if the policy has `write`), a private HOME and a
- * private /tmp. No text is analysed here.
- *
- * In a linked worktree git works on a private copy of the common directory; new objects and refs
- * are taken over afterwards (git_view.c). Elsewhere git is read-only. Protected files are
- * reconciled (protected.c). A broker outside fetches, pushes and calls gh (broker.c). On a host
- * without namespaces a command that only reads runs under Landlock (landlock.c).
+ * private /tmp. git is read-only, except in a linked worktree (git_view.c).
  */
 #ifndef DT_SANDBOX_SANDBOX_H
 #define DT_SANDBOX_SANDBOX_H
@@ -28,13 +23,13 @@ struct sandbox_command {
 	struct str text;
 	const struct sandbox_service *services;
 	size_t n_services;
-	const char *const *read, *const *write; /* directories, NULL-ended; NULL: none */
-	const char *artifacts;        /* a directory that exists and is written; NULL: none */
-	const char *const *variables; /* `NAME=value` that are passed on; NULL-ended; NULL: none */
-	bool keep_environment;        /* all of it, but what the sandbox sets itself */
-	bool give_stdin;              /* else /dev/null */
-	unsigned timeout_s;           /* 0: the policy's */
-	int cancel;                   /* readable: end the run. -1: none */
+	/* NULL-ended; each may be NULL: directories, and `NAME=value` that are passed on. */
+	const char *const *read, *const *write, *const *variables;
+	const char *artifacts; /* a directory that exists and is written; NULL: none */
+	bool keep_environment; /* all of it, but what the sandbox sets itself */
+	bool give_stdin;       /* else /dev/null */
+	unsigned timeout_s;    /* 0: the policy's */
+	int cancel;            /* readable: end the run. -1: none */
 };
 
 struct sandbox_end {
@@ -56,9 +51,7 @@ int sandbox_probe(struct arena *a, const char **version, struct error *err);
 /* The same without starting it: whether bwrap is installed. */
 bool sandbox_installed(struct arena *a);
 
-/* ---- the file of `policy exec --report FILE` ---- */
-
-/* The known facts; each may be NULL. */
+/* What `policy exec --report FILE` writes; each may be NULL. */
 struct sandbox_report {
 	const struct policy *policy;
 	const struct verdict *verdict;
@@ -72,10 +65,8 @@ int sandbox_report_try(struct arena *a, const char *path, struct error *err);
 int sandbox_report_write(
 	struct arena *a, const char *path, const struct sandbox_report *o, struct error *err);
 
-/* ---- the program's own part inside ---- */
-
-/* `dev-team sandbox-...`, the first process in the sandbox, and the broker's clients, by the names
- * of their programs. Not verbs for people. -1: argv is none of these; else the exit status. */
-int sandbox_inner(int argc, char **argv);
+/* `dev-team sandbox-readonly`, the process that gives up its rights by Landlock and becomes bash.
+ * Not a verb for people. -1: argv is not this; else the exit status. */
+int sandbox_landlock_inner(int argc, char **argv);
 
 #endif

@@ -1,6 +1,4 @@
-/*
- * sandbox_internal.h: shared by the files of src/sandbox.
- */
+/* Shared by the files of src/sandbox. */
 #ifndef DT_SANDBOX_INTERNAL_H
 #define DT_SANDBOX_INTERNAL_H
 
@@ -12,7 +10,7 @@
 #define BOX_PROGRAM BOX "/dev-team"
 #define BOX_BROKER  BOX "/broker"
 #define BOX_OBJECTS BOX "/objects"
-enum { SANDBOX_TIMED_OUT = 124 };
+enum { SANDBOX_TIMED_OUT = 124, SANDBOX_FAILED };
 
 #define GIT_HELPER "dev-team" /* remote.NAME.vcs */
 
@@ -95,7 +93,7 @@ void sandbox_open_directory(int parent, const char *name);
 /* Below a directory that is no link: of all directories if no command uses it (`unused`), and
  * removes `links`, since git makes none, and one could lead to another repository. */
 void sandbox_tidy_tree(const char *path, bool links, bool unused);
-/* A small file in the arena; NULL: it is not there, no regular file, or too large. */
+/* As sys_read_small() */
 const char *sandbox_read_text(struct arena *a, const char *path);
 int sandbox_write_file(const char *path, struct str text, mode_t mode, struct error *err);
 
@@ -115,7 +113,7 @@ int sandbox_git_import(struct sandbox *s, struct error *err);
 /* Objects, refs and settings. */
 int sandbox_git_end(struct sandbox *s, struct error *err);
 
-/* Whether the branch is the default one, or has its name, or that cannot be told. */
+/* Or it has a usual name, or that cannot be told. */
 bool sandbox_git_is_default(struct sandbox *s, const char *ref);
 /* Whether another worktree has the branch. */
 bool sandbox_git_is_of_others(struct sandbox *s, const char *name);
@@ -162,12 +160,9 @@ int sandbox_broker_forge_client(const char *program, int argc, char **argv);
 
 /* Fills in s->routes. -1: ERR_STATE, one cannot be reached from inside. */
 int sandbox_network_plan(struct sandbox *s, struct error *err);
-/* Lines of /etc/hosts. */
-void sandbox_network_hosts(const struct sandbox *s, struct buf *out);
-/* Adds variables that name the proxy, if there is one. */
-void sandbox_network_variables(struct sandbox *s);
-/* Starts the process that serves the routes. *inside: where the first process sends its sockets;
- * 0: there are no routes. */
+void sandbox_network_hosts(const struct sandbox *s, struct buf *out); /* lines of /etc/hosts */
+void sandbox_network_variables(struct sandbox *s);                    /* that name the proxy */
+/* *inside: where the first process sends its sockets; 0: there are no routes. */
 int sandbox_network_open(struct sandbox *s, int *inside, struct error *err);
 void sandbox_network_close(struct sandbox *s);
 /* Inside: listens at each `ADDRESS:PORT` of the list. */
@@ -175,7 +170,7 @@ bool sandbox_network_listen(struct arena *a, struct str list, int channel);
 void sandbox_send_socket(int channel, int fd);
 /* -1: the channel was closed. */
 int sandbox_receive_socket(int channel);
-int sandbox_network_client(int argc, char **argv);
+int sandbox_network_client(const char *host, const char *port);
 /* Cuts `:PORT` off; 0: there is none. */
 unsigned sandbox_split_port(struct str *host);
 /* Passes bytes from `in` to the socket `other`, and from there to `out`, until `other` ends. */
@@ -195,17 +190,12 @@ bool sandbox_proxy_read_head(int fd, struct buf *head, struct str *rest);
 /* `readonly`: also no sockets, no changes of modes, owners and times, and without `signals` none to
  * other processes. -1 with errno. */
 int sandbox_filter_enter(bool readonly, bool signals);
-
-/* ---- inner.c ---- */
-
 /* Cuts the policy's limits, as bytes, off the plan, and sets them. False: they are not there. */
 bool sandbox_take_limits(struct str *plan);
 
 /* ---- landlock.c ---- */
 
-/* The command only reads and reaches nothing, and this kernel has what that takes. */
 bool sandbox_landlock_serves(const struct sandbox_command *x);
 int sandbox_landlock_run(struct sandbox *s, struct error *err);
-int sandbox_landlock_inner(void);
 
 #endif

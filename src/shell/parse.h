@@ -3,12 +3,8 @@
  * denial. Nothing is skipped and nothing is recovered from. What bash does with the commands
  * (branches, pipes, subshells) is not kept: the rules look at each of them.
  *
- * Accepted: simple commands, assignments before them, `| |& || && ; & ! ( ) { }`, newlines,
- * comments, `'...'` `"..."` and backslash, line continuation between words, redirections
- * `< > >> >| &> &>> n>&m n<&m n>&- <<< << <<-`, here documents with a plain delimiter (and without
- * `$`, backtick and backslash unless it is quoted), if / while / until / for-in / case, `time`,
- * `$name`, `${name}`, `$?`, `$( )`. All else is denied by name. See docs/policy.md, "The subset".
- * Bash refuses some texts that are accepted.
+ * What is accepted is in docs/policy.md, "The subset"; all else is denied by name. Bash refuses
+ * some texts that are accepted.
  *
  * Ownership: everything lives in the arena of the parse. Offsets are bytes of the text.
  */

@@ -89,14 +89,12 @@ static void shell_verdict_put_text(json *object, const char *key, struct str tex
 
 json *verdict_object(const struct verdict *v)
 {
-	json *o = json_object();
+	json *o = JSON_OBJECT(JSON_TEXT("verdict", shell_verdict_answer_of(v)));
 
-	json_put_str(o, "verdict", str_of(shell_verdict_answer_of(v)));
 	if (!v->denied && !v->ask)
 		return o;
-	json_put_str(o, "rule", str_of(rule_id(v->rule)));
-	json_put_int(o, "from", (int64_t)v->at.from);
-	json_put_int(o, "to", (int64_t)v->at.to);
+	JSON_ADD(o, JSON_TEXT("rule", rule_id(v->rule)), JSON_INT("from", (int64_t)v->at.from),
+		JSON_INT("to", (int64_t)v->at.to));
 	if (v->word.p)
 		shell_verdict_put_text(o, "word", v->word);
 	if (v->path.p)

@@ -614,6 +614,8 @@ static const char *const *same_line(void)
 
 		if (gone)
 			i += 2;
+		else if (strcmp(all.items[i], "--perms") == 0) /* of a `--file` */
+			i += 1;
 		else
 			vec_push_in(&arena, &line, all.items[i]);
 	}
