@@ -255,39 +255,26 @@ struct role_places {
 	const char *root, *repo;
 };
 
-typedef int find_role(
-	const struct role_places *p, const char *name, struct instructions *out, struct error *err);
-
-static int find_agent(
-	const struct role_places *p, const char *name, struct instructions *out, struct error *err)
-{
-	return instructions_agent(p->arena, p->root, p->repo, name, out, err);
-}
-
-static int find_skill(
-	const struct role_places *p, const char *name, struct instructions *out, struct error *err)
-{
-	return instructions_skill(p->arena, p->root, p->repo, name, NULL, out, err);
-}
-
 /* A name with a prefix may belong to another plugin, whose files are not known. */
 static size_t check_role(const struct role_places *p, const char *file,
-	const struct declared_action *it, const char *kind, const char *name, find_role *find,
-	struct buf *out)
+	const struct declared_action *it, bool skill, struct buf *out)
 {
+	const char *name = skill ? it->skill : it->agent;
 	struct instructions found = {0};
 	struct error err = {0};
+	int rc = skill ? instructions_skill(p->arena, p->root, p->repo, name, NULL, &found, &err)
+		       : instructions_agent(p->arena, p->root, p->repo, name, &found, &err);
 
-	if (find(p, name, &found, &err) < 0)
-		buf_addf(out, "%s:%u:%u: %s\n", file, it->line, it->col, err.text);
-	else if (!found.path && !strchr(name, ':'))
-		buf_addf(out,
-			"%s:%u:%u: unknown %s '%s': the plugin, '%s/.claude' and '~/.claude' have "
-			"%s\n",
-			file, it->line, it->col, kind, name, p->repo,
-			instructions_names(p->arena, p->root, p->repo, find == find_skill));
-	else
+	if (rc == 0 && (found.path || strchr(name, ':')))
 		return 0;
+	buf_addf(out, "%s:%u:%u: ", file, it->line, it->col);
+	if (rc < 0)
+		buf_addf(out, "%s\n", err.text);
+	else
+		buf_addf(out,
+			"unknown %s '%s': the plugin, '%s/.claude' and '~/.claude' have %s\n",
+			skill ? "skill" : "agent", name, p->repo,
+			instructions_names(p->arena, p->root, p->repo, skill));
 	return 1;
 }
 
@@ -318,11 +305,9 @@ static size_t check_roles(struct arena *a, const struct workflow *w, const char 
 			if (!it->agent)
 				continue;
 			if (!w->declared[i].manifest || has_role(&w->declared[i], k))
-				n += check_role(
-					&p, w->file, it, "agent", it->agent, find_agent, out);
+				n += check_role(&p, w->file, it, false, out);
 			if (it->skill)
-				n += check_role(
-					&p, w->file, it, "skill", it->skill, find_skill, out);
+				n += check_role(&p, w->file, it, true, out);
 		}
 	return n;
 }
