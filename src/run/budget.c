@@ -29,55 +29,33 @@ static bool add_call(const json *event, void *data)
 	return false;
 }
 
-struct cost_walk {
-	struct arena *arena;
-	struct run_entry *entry;
-	const struct context_file *own; /* that the step has open */
-};
-
-static int budget_add_child(
-	void *data, const char *id, const char *action, const char *document, struct error *err);
-
-static void budget_add_item(struct cost_walk *w, const struct context_file *f)
+/* Of the item of this document, and of all below it. `own`: the one that the step has open. */
+static void add_document(
+	struct arena *a, struct run_entry *e, const struct context_file *own, const char *document)
 {
-	struct day_search s = {.midnight = w->own->now - w->own->now % DAY_S};
+	struct day_search s = {.midnight = own->now - own->now % DAY_S};
+	CLEANUP(context_close) struct context_file other = {0};
+	const struct context_file *f = own;
+	struct run_begun_list begun;
 	struct error ignored;
 
+	if (strcmp(document, e->document) != 0) {
+		if (context_open(&other, document, CONTEXT_READ_ONLY, &ignored) < 0)
+			return;
+		f = &other;
+	}
 	context_each_event(f, "\"" AGENT_RUN "\"", add_call, &s);
-	w->entry->cost_usd += s.total;
-	w->entry->cost_today_usd += s.total - s.before;
-	(void)run_each_child(w->arena, f, budget_add_child, w, &ignored);
+	e->cost_usd += s.total;
+	e->cost_today_usd += s.total - s.before;
+	begun = run_begun_children(a, f);
+	for (size_t i = 0; i < begun.n; i++)
+		add_document(a, e, own, begun.items[i].document);
 }
 
-static void add_document(struct cost_walk *w, const char *document)
-{
-	CLEANUP(context_close) struct context_file f = {0};
-	struct error ignored;
-
-	if (strcmp(document, w->entry->document) == 0)
-		budget_add_item(w, w->own);
-	else if (context_open(&f, document, CONTEXT_READ_ONLY, &ignored) == 0)
-		budget_add_item(w, &f);
-}
-
-/* A run_child_visit. */
-static int budget_add_child(
-	void *data, const char *id, const char *action, const char *document, struct error *err)
-{
-	(void)id;
-	(void)action;
-	(void)err;
-	add_document(data, document);
-	return 0;
-}
-
-/* Of the item at the top, and of all below it. */
 static void read_costs(struct arena *a, struct run_entry *e, const struct context_file *f)
 {
-	struct cost_walk w = {.arena = a, .entry = e, .own = f};
-
 	if (!e->costs_known)
-		add_document(&w, run_top_document(a, f));
+		add_document(a, e, f, run_top_document(a, f));
 	e->costs_known = true;
 }
 

@@ -104,12 +104,16 @@ bool run_step_holds(const struct run_step_call *call, const struct lease_holder 
 void run_step_keep_lease(const struct run_step_call *call, const char *document, bool wait);
 /* The command that makes the item go on. */
 const char *run_step_continuation(struct arena *a, const struct run_step_call *call);
-/* Calls `visit` for each child that the item has begun and whose document is there; `action` of the
- * item waits for it, or did. -1: `visit` returned it. */
-typedef int run_child_visit(
-	void *data, const char *id, const char *action, const char *document, struct error *err);
-int run_each_child(struct arena *a, const struct context_file *f, run_child_visit *visit,
-	void *data, struct error *err);
+/* A child that the item has begun and whose document is there. */
+struct run_begun {
+	const char *id, *document;
+	const char *action; /* of the item: it waits for the child, or did */
+};
+struct run_begun_list {
+	struct run_begun *items;
+	size_t n, cap;
+};
+struct run_begun_list run_begun_children(struct arena *a, const struct context_file *f);
 /* Ends the children that no outstanding action waits for; one that another session holds is named
  * to people. `all`: every child, and -1 if one cannot be ended. */
 int run_end_children(struct arena *a, const struct run_step_call *call,

@@ -271,8 +271,7 @@ static size_t check_role(const struct role_places *p, const char *file,
 	if (rc < 0)
 		buf_addf(out, "%s\n", err.text);
 	else
-		buf_addf(out,
-			"unknown %s '%s': the plugin, '%s/.claude' and '~/.claude' have %s\n",
+		buf_addf(out, "unknown %s '%s': the plugin, '%s/.claude' and '~/.claude' have %s\n",
 			skill ? "skill" : "agent", name, p->repo,
 			instructions_names(p->arena, p->root, p->repo, skill));
 	return 1;
@@ -678,30 +677,16 @@ int run_cancel(struct arena *a, struct run_step_call *call, struct error *err)
 		       : run_step(a, call, &array, err);
 }
 
-/* A run_child_visit. */
-static int note_child(
-	void *data, const char *id, const char *action, const char *document, struct error *err)
-{
-	(void)id;
-	(void)action;
-	(void)document;
-	(void)err;
-	*(bool *)data = true;
-	return 0;
-}
-
 int run_end_all_children(struct arena *a, struct run_step_call *call, struct error *err)
 {
 	CLEANUP(context_close) struct context_file f = {0};
-	bool any = false;
 
 	call->cancel = true;
-	if (context_open(&f, call->context_file, CONTEXT_READ_ONLY, err) < 0 ||
-		run_each_child(a, &f, note_child, &any, err) < 0)
+	if (context_open(&f, call->context_file, CONTEXT_READ_ONLY, err) < 0)
 		return -1;
-	return !any                                 ? 0
-	       : run_step_resolve(a, call, err) < 0 ? -1
-						    : run_end_children(a, call, &f, true, err);
+	if (!run_begun_children(a, &f).n)
+		return 0;
+	return run_step_resolve(a, call, err) < 0 ? -1 : run_end_children(a, call, &f, true, err);
 }
 
 /* A policy file of the repository is read when the script runs; the shipped names are known. */
