@@ -644,7 +644,8 @@ int run_gate_take(struct arena *a, struct run_item *r, const json *action, struc
 		return 0;
 	c.stage = c.spec->name;
 	wait.wait_ms = timeout_of(&c) * 1000;
-	if (run_pool_open(a, r, pool, err) < 0 || gate_take(a, pool, &wait, &r->gate, err) < 0)
+	if (run_pool_open(a, &r->worktree, r->call.repo, pool, err) < 0 ||
+		gate_take(a, pool, &wait, &r->gate, err) < 0)
 		return -1;
 	script_inherit = gate_descriptor(r->gate);
 	for (const char *const *e = r->gate->env; *e; e++)

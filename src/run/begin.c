@@ -59,20 +59,20 @@ static char *branch_of(struct arena *a, const char *id, const struct pipeline *p
 	return arena_dup(a, buf_str(&out));
 }
 
-int run_pool_open(struct arena *a, const struct run_item *r, struct pool *out, struct error *err)
+int run_pool_open(struct arena *a, const struct run_worktree *w, const char *repo, struct pool *out,
+	struct error *err)
 {
-	const struct pool_choice choice = {
-		.resources = r->request->resources, .repo = r->call.repo};
+	const struct pool_choice choice = {.resources = w->resources, .repo = repo};
 	struct worktree_pool_spec spec;
 	char *state;
 
-	if (r->worktree.pool)
-		spec = *r->worktree.pool;
+	if (w->pool)
+		spec = *w->pool;
 	else if (locate_pool_spec(a, &choice, &spec, err) < 0)
 		return -1;
 	return context_state_directory(a, &state, err) < 0
 		       ? -1
-		       : pool_open(a, &spec, r->call.repo, state, r->artifacts, out, err);
+		       : pool_open(a, &spec, repo, state, w->artifacts, out, err);
 }
 
 /* All of its stages are to run in the user's checkout. */
@@ -126,7 +126,7 @@ static int find_child_place(struct arena *a, const struct run_item *r, const jso
 	out->call.context_file = json_dup(a, action, "context_file");
 	out->call.id = arena_dup(a, (struct str){id, strcspn(id, "/")});
 	ask.branch = arena_printf(a, "dev-team/%s", out->call.id);
-	if (run_pool_open(a, r, &pool, err) < 0)
+	if (run_pool_open(a, &r->worktree, r->call.repo, &pool, err) < 0)
 		return -1;
 	pool.artifacts = NULL;
 	return pool_allocate(a, &pool, &ask, &out->worktree.of, &created, err);
@@ -161,7 +161,8 @@ void run_setup_undo(struct arena *a, struct run_item *r)
 	struct error ignored;
 	bool removed;
 
-	if (r->worktree.created && run_pool_open(a, r, &pool, &ignored) == 0)
+	if (r->worktree.created &&
+		run_pool_open(a, &r->worktree, r->call.repo, &pool, &ignored) == 0)
 		(void)pool_reclaim(a, &pool, r->worktree.of.path, false, &removed, &ignored);
 }
 

@@ -170,18 +170,6 @@ static int find_start(struct arena *a, struct run_entry *e, const char *id, cons
 
 /* ---- the worktree ---- */
 
-/* That of the run, else of the resources, else one of all defaults. */
-static int find_pool(struct arena *a, const struct run_entry *e, const struct run_worktree *w,
-	struct worktree_pool_spec *out, struct error *err)
-{
-	const struct pool_choice choice = {.resources = w->resources, .repo = e->repo};
-
-	if (!w->pool)
-		return locate_pool_spec(a, &choice, out, err);
-	*out = *w->pool;
-	return 0;
-}
-
 /* *base: the merge base of the branch and the one that it began from. */
 static int run_place_find_base(struct arena *a, const struct run_worktree *w, const struct start *s,
 	const char **base, struct error *err)
@@ -201,7 +189,6 @@ static int create_worktree(struct arena *a, struct run_entry *e, const char *id,
 {
 	struct arena *keep = w->arena ? w->arena : a;
 	CLEANUP(pool_close) struct pool pool = {0};
-	struct worktree_pool_spec spec;
 	struct allocate_ask ask = {
 		.branch = w->branch ? w->branch : arena_printf(keep, "dev-team/%s", id),
 		.target = w->target,
@@ -211,19 +198,15 @@ static int create_worktree(struct arena *a, struct run_entry *e, const char *id,
 		.parent = w->parent,
 		.slots = w->slots ? w->slots : e->slots};
 	const char *target = getenv(RUN_TARGET_VARIABLE);
-	char *state;
 	int rc;
 
-	if (find_pool(keep, e, w, &spec, err) < 0 ||
-		context_state_directory(keep, &state, err) < 0 ||
+	if (run_pool_open(keep, w, e->repo, &pool, err) < 0 ||
 		find_start(keep, e, id, w->target, s, err) < 0 ||
 		preflight_check_branch(a, e->repo, ask.branch, err) < 0)
 		return -1;
 	ask.base = s->name;
 	if (e->base && target && *target)
 		ask.sparse = target;
-	if (pool_open(keep, &spec, e->repo, state, w->artifacts, &pool, err) < 0)
-		return -1;
 	rc = pool_allocate(keep, &pool, &ask, &w->of, &w->created, err);
 	if (rc < 0 && ask.sparse && err->code == ERR_INPUT)
 		return error_prefix(err, RUN_TARGET_VARIABLE);

@@ -69,8 +69,10 @@ int run_setup_databases(struct arena *a, struct run_item *r, const json *action,
 const char *run_action_directory(const struct run_item *r, const json *action);
 /* Reclaims a worktree that this run created and did no work in. Best effort. */
 void run_setup_undo(struct arena *a, struct run_item *r);
-/* Opens the pool of the run's worktree. Close it with pool_close(). */
-int run_pool_open(struct arena *a, const struct run_item *r, struct pool *out, struct error *err);
+/* Opens the pool that the worktree is of: its own, else that of the resources, else one of all
+ * defaults. Close it with pool_close(). */
+int run_pool_open(struct arena *a, const struct run_worktree *w, const char *repo, struct pool *out,
+	struct error *err);
 
 /* What run_stop() has asked since run_stop_forget(): NULL, "after", "now". */
 const char *run_stop_asked(struct arena *a, const char *document);
