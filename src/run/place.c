@@ -22,27 +22,6 @@ static int set_damage_error(struct error *err)
 	return error_prefix(err, "repair the repository ('git fsck' shows the damage)");
 }
 
-/* *name: the remote's default branch; NULL: the remote does not name one. */
-static int find_remote_default(
-	struct arena *a, const char *repo, const char **name, struct error *err)
-{
-	struct git_default known;
-	struct remote_state remote;
-
-	if (git_read_default(a, repo, &known, err) < 0)
-		return set_damage_error(err);
-	if (!known.head)
-		remote_read(a, repo, NULL, &remote);
-	*name = known.head ? known.head : remote.branch;
-	return 0;
-}
-
-/* The first step has tried to read the remote. */
-static bool is_unreachable(const struct run_entry *e)
-{
-	return e->remote && e->remote->fault;
-}
-
 /* *current: what the last fetch left is what the remote has now. */
 static int run_place_is_current(struct arena *a, const struct run_entry *e, const char *branch,
 	bool *current, struct error *err)
@@ -61,7 +40,7 @@ static int run_place_is_current(struct arena *a, const struct run_entry *e, cons
 }
 
 /* *branch: the given one, else the remote's default branch; NULL: unknown. Fetches it if the remote
- * can be reached. */
+ * can be reached. The first step has read the remote already. */
 static int update_start(struct arena *a, struct run_entry *e, const char *id, const char **branch,
 	struct error *err)
 {
@@ -72,19 +51,18 @@ static int update_start(struct arena *a, struct run_entry *e, const char *id, co
 		return -1;
 	if (!url)
 		return 0;
-	if (e->remote) {
-		bool current = false;
+	if (!e->remote) {
+		struct remote_state *now = arena_alloc(a, sizeof(*now));
 
-		if (!*branch)
-			*branch = e->remote->branch;
-		if (run_place_is_current(a, e, *branch, &current, err) < 0)
-			return -1;
-		if (current)
-			return 0;
-	} else if (!*branch && find_remote_default(a, e->repo, branch, err) < 0) {
-		return -1;
+		remote_read(a, e->repo, NULL, now);
+		e->remote = now;
 	}
-	if (*branch && !is_unreachable(e) && git_fetch_branch(e->repo, *branch, &fetched, err) < 0)
+	if (!*branch)
+		*branch = e->remote->branch;
+	if (run_place_is_current(a, e, *branch, &fetched, err) < 0)
+		return -1;
+	if (*branch && !fetched && !e->remote->fault &&
+		git_fetch_branch(e->repo, *branch, &fetched, err) < 0)
 		return -1;
 	if (!fetched)
 		e->notice = arena_printf(e->arena,
