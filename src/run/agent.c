@@ -239,7 +239,8 @@ static unsigned timeout_of(const struct agent_call *c)
 
 static void keep_line(void *log, struct str line)
 {
-	run_log_line(log, line);
+	run_log_add(log, line);
+	run_log_add(log, STR("\n"));
 }
 
 /* A worktree of its own: in the user's checkout git is read-only inside, and the user watches. */

@@ -28,16 +28,6 @@ void run_log_open(struct run_log *l, const char *document, const char *id)
 		l->fd = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0600);
 }
 
-/* Adds the line to `text`, unless the log is full. */
-static void log_put(struct run_log *l, struct str line, struct buf *text)
-{
-	if (l->written + line.n >= LOG_MAX)
-		return;
-	buf_add(text, line);
-	buf_addc(text, '\n');
-	l->written += line.n + 1;
-}
-
 static void log_write(struct run_log *l, const struct buf *text)
 {
 	struct error ignored;
@@ -46,20 +36,17 @@ static void log_write(struct run_log *l, const struct buf *text)
 		(void)sys_write_all(l->fd, buf_str(text), "log", &ignored);
 }
 
-void run_log_line(struct run_log *l, struct str line)
-{
-	CLEANUP(buf_release) struct buf text = BUF_INIT;
-
-	log_put(l, line, &text);
-	log_write(l, &text);
-}
-
-static void log_put_masked(struct run_log *l, struct str line, struct buf *text)
+/* Adds the line to `text`, unless the log is full. */
+static void log_put(struct run_log *l, struct str line, struct buf *text)
 {
 	CLEANUP(buf_release) struct buf masked = BUF_INIT;
 
 	secrets_mask(&l->secrets, line, &masked);
-	log_put(l, buf_str(&masked), text);
+	if (l->written + masked.len >= LOG_MAX)
+		return;
+	buf_add(text, buf_str(&masked));
+	buf_addc(text, '\n');
+	l->written += masked.len + 1;
 }
 
 /* The lines of a piece are written at once: agents may print millions of short ones. */
@@ -72,7 +59,7 @@ void run_log_add(struct run_log *l, struct str piece)
 	rest = buf_str(&l->partial);
 	while (rest.n && (memchr(rest.p, '\n', rest.n) || rest.n >= LINE_MAX_BYTES) &&
 		str_line(&rest, &line))
-		log_put_masked(l, line, &text);
+		log_put(l, line, &text);
 	log_write(l, &text);
 	memmove(l->partial.s, rest.p, rest.n);
 	buf_cut(&l->partial, rest.n);
@@ -83,7 +70,7 @@ void run_log_close(struct run_log *l)
 	CLEANUP(buf_release) struct buf text = BUF_INIT;
 
 	if (l->partial.len)
-		log_put_masked(l, buf_str(&l->partial), &text);
+		log_put(l, buf_str(&l->partial), &text);
 	log_write(l, &text);
 	base_close(&l->fd);
 	buf_release(&l->partial);

@@ -236,8 +236,6 @@ struct run_log {
 	struct buf partial;     /* a line that has not ended */
 };
 void run_log_open(struct run_log *l, const char *document, const char *id);
-/* A line, which is masked already. */
-void run_log_line(struct run_log *l, struct str line);
 /* A piece of output; complete lines are masked and written. */
 void run_log_add(struct run_log *l, struct str piece);
 void run_log_close(struct run_log *l); /* for CLEANUP */
