@@ -61,18 +61,6 @@ static int run_action_open_document(
 	return 0;
 }
 
-/* Keeps the text under logs/ as ID-WHAT; NULL if it cannot. */
-static char *run_action_keep_text(
-	struct context_file *f, const char *what, struct str text, struct error *err)
-{
-	char *path;
-
-	return context_keep(
-		       f, arena_printf(&f->doc.arena, "%s-%s", f->name, what), text, &path, err) < 0
-		       ? NULL
-		       : path_join(&f->doc.arena, f->dir, path);
-}
-
 /* ---- scripted agents ---- */
 
 void run_action_environment(
@@ -120,10 +108,11 @@ static int command_failed(const struct run_item *r, const struct run_action *p,
 	CLEANUP(arena_release) struct arena a = {0};
 	const char *log = NULL;
 	struct error ignored;
-	char how[64];
+	char how[64], *path;
 
-	if (out.n && context_open(&f, r->call.context_file, CONTEXT_READ_ONLY, &ignored) == 0)
-		log = run_action_keep_text(&f, "agent", out, &ignored);
+	if (out.n && context_open(&f, r->call.context_file, CONTEXT_READ_ONLY, &ignored) == 0 &&
+		context_keep(&f, arena_printf(&a, "%s-agent", f.name), out, &path, &ignored) == 0)
+		log = path_join(&a, f.dir, path);
 	if (end->timed_out)
 		(void)snprintf(how, sizeof(how), "took longer than %u s", p->turn->timeout_s);
 	else
