@@ -104,8 +104,9 @@ bool run_step_holds(const struct run_step_call *call, const struct lease_holder 
 /* Keeps the lease of an item of the run: renews it after half of its time. `wait`: also takes it,
  * since a step that waits has none. Best effort. */
 void run_step_keep_lease(const struct run_step_call *call, const char *document, bool wait);
-/* The command that makes the item go on. */
-const char *run_step_continuation(struct arena *a, const struct run_step_call *call);
+/* The command that makes the item go on. `repair`: what comes before it; NULL: nothing. */
+const char *run_step_continuation(
+	struct arena *a, const struct run_step_call *call, const char *repair);
 /* A child that the item has begun and whose document is there. */
 struct run_begun {
 	const char *id, *document;

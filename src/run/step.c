@@ -510,21 +510,30 @@ static bool run_step_is_ordered(const struct workflow *w, const struct context_f
 	return st && st->declared && st->declared->order;
 }
 
-/* A run is repeated by one command, after an answer by the run's own. */
-static const char *run_continuation(
-	struct arena *a, const struct run_step_call *call, const struct context_file *f, bool asks)
+/* `BEFORE ID AFTER` */
+static const char *step_command(
+	struct arena *a, const struct run_step_call *call, const char *before, const char *after)
 {
 	CLEANUP(buf_release) struct buf text = BUF_INIT;
 
-	buf_adds(&text, asks ? "dev-team answer " : failure_verb(f));
+	buf_adds(&text, before);
 	status_add_address(&text, call->id, call->context_file);
 	status_add_repository(&text, call->repo);
-	buf_adds(&text, asks ? " 'YOUR ANSWER', then the same command again" : "");
+	buf_adds(&text, after);
 	return arena_dup(a, buf_str(&text));
 }
 
-/* The command that makes the work item go on. `repair`: what comes before it; NULL: nothing. */
-static const char *continuation(
+/* A run is repeated by one command, after an answer by the run's own. */
+static const char *run_continuation(
+	struct arena *a, const struct run_step_call *call, const struct context_file *f)
+{
+	return context_get(&f->doc, "question").n
+		       ? step_command(a, call, "dev-team answer ",
+				 " 'YOUR ANSWER', then the same command again")
+		       : step_command(a, call, failure_verb(f), "");
+}
+
+const char *run_step_continuation(
 	struct arena *a, const struct run_step_call *call, const char *repair)
 {
 	CLEANUP(buf_release) struct buf text = BUF_INIT;
@@ -543,22 +552,6 @@ static const char *continuation(
 	return arena_dup(a, buf_str(&text));
 }
 
-const char *run_step_continuation(struct arena *a, const struct run_step_call *call)
-{
-	return continuation(a, call, NULL);
-}
-
-/* What the person does that the item waits for. */
-static const char *run_step_approval(struct arena *a, const struct run_step_call *call)
-{
-	CLEANUP(buf_release) struct buf text = BUF_INIT;
-
-	buf_adds(&text, "dev-team approve ");
-	status_add_address(&text, call->id, call->context_file);
-	status_add_repository(&text, call->repo);
-	return arena_dup(a, buf_str(&text));
-}
-
 /* Adds to a `done` why the run has failed, and how it goes on. A run waits by itself. */
 static void explain(struct arena *a, const struct run_step_call *call, const struct context_file *f,
 	const char *initial, struct buf *out)
@@ -573,18 +566,18 @@ static void explain(struct arena *a, const struct run_step_call *call, const str
 		return;
 	done = (json *)json_at(array, 0);
 	if (json_get(done, "for"))
-		json_put_str(done, "continue", str_of(run_step_approval(a, call)));
+		json_put_str(
+			done, "continue", str_of(step_command(a, call, "dev-team approve ", "")));
 	else if (json_str_is(done, "result", "waiting") && !call->in_run)
-		json_put_str(done, "continue", str_of(continuation(a, call, NULL)));
+		json_put_str(done, "continue", str_of(run_step_continuation(a, call, NULL)));
 	if (json_str_is(done, "result", "failed")) {
 		failure_explain(a, f, initial, &why);
 		JSON_ADD(done, JSON_IF(why.limit, JSON_TEXT("limit", why.limit)),
 			JSON_IF(why.log, JSON_TEXT("log", why.log)),
 			JSON_IF(why.words, JSON_TEXT("last_words", why.words)),
 			JSON_TEXT("continue",
-				call->in_run ? run_continuation(a, call, f,
-						       context_get(&f->doc, "question").n > 0)
-					     : continuation(a, call, why.repair)));
+				call->in_run ? run_continuation(a, call, f)
+					     : run_step_continuation(a, call, why.repair)));
 	}
 	buf_clear(out);
 	json_print(out, array);

@@ -475,7 +475,7 @@ static void print_waiting(struct tree *t, struct buf *out)
 	CLEANUP(json_free) json *array = json_array();
 	json *done = run_waiting(t->waits);
 	bool until = json_get(done, "until");
-	const char *next = until ? run_step_continuation(t->arena, t->call)
+	const char *next = until ? run_step_continuation(t->arena, t->call, NULL)
 				 : json_get_str(json_first(t->waits), "continue");
 
 	JSON_ADD(done, JSON_IF(next && !(until && t->call->in_run), JSON_TEXT("continue", next)));
