@@ -63,13 +63,13 @@ static const char *spent(struct arena *a, const struct run_entry *e, double cost
 	const char *field, const char *today)
 {
 	return arena_printf(a, "the agents have cost $%.2f%s, '%s' of pipeline '%s' is $%.2f", cost,
-		today, field, e->run->pipeline->name, limit);
+		today, field, e->call->run->pipeline->name, limit);
 }
 
 static void ask_budget(
 	struct run_entry *e, struct arena *a, const struct context_file *f, struct admission *out)
 {
-	const struct pipeline *p = e->run->pipeline;
+	const struct pipeline *p = e->call->run->pipeline;
 	double limit = p->cost_budget_usd, day = p->cost_budget_day_usd;
 
 	if (limit <= 0 && day <= 0)
@@ -89,7 +89,7 @@ static void ask_budget(
 
 double run_budget_left(struct arena *a, struct run_entry *e, const struct context_file *f)
 {
-	const struct pipeline *p = e->run->pipeline;
+	const struct pipeline *p = e->call->run->pipeline;
 	double all = p->cost_budget_usd, day = p->cost_budget_day_usd;
 
 	if (all <= 0 && day <= 0)
@@ -107,9 +107,9 @@ void run_may_dispatch(void *data, struct arena *a, const struct context_file *f,
 
 	if (!request->agent)
 		return;
-	if (e->run)
+	if (e->call->run)
 		ask_budget(e, a, f, out);
-	if (e->run && out->answer != ADMISSION_WAIT && out->answer != ADMISSION_NO)
+	if (e->call->run && out->answer != ADMISSION_WAIT && out->answer != ADMISSION_NO)
 		run_quota_admit(e, a, f, id, request, out);
 	if (out->answer != ADMISSION_FAILED)
 		run_clearance_admit(e, a, request, out);

@@ -122,7 +122,7 @@ static int choose_checkout(struct arena *a, const struct run_entry *e, const cha
 	if (git_read_head(a, e->repo, &head, err) < 0 ||
 		preflight_check_head(&head, e->repo, id, err) < 0 ||
 		git_read_status(a, e->repo, &s, err) < 0 ||
-		preflight_check_clean(e->repo, e->allow_dirty, &s, err) < 0) {
+		preflight_check_clean(e->repo, e->call->allow_dirty, &s, err) < 0) {
 		err->code = err->code == ERR_CHECK ? ERR_STATE : err->code;
 		return -1;
 	}
@@ -172,7 +172,7 @@ int checkout_enter(struct arena *a, const struct run_entry *e, const char *id,
 			return -1;
 		return checkout_check_head(a, place, id, err);
 	}
-	if (e->worktree && (e->worktree->slots || e->worktree->parent))
+	if (e->call->worktree && (e->call->worktree->slots || e->call->worktree->parent))
 		return error_set(err, ERR_USAGE,
 			"--slots and --parent need a worktree, but this item works in the "
 			"checkout");

@@ -104,14 +104,14 @@ static int find_default_start(
 static int find_local_start(
 	struct arena *a, const struct run_entry *e, struct start *out, struct error *err)
 {
-	const char *const name = arena_printf(a, "refs/heads/%s", e->base);
+	const char *const name = arena_printf(a, "refs/heads/%s", e->call->base);
 	const char *found;
 
 	if (git_read_ids(a, e->repo, &name, 1, &found, err) < 0)
 		return set_damage_error(err);
 	if (!found)
 		return error_set(err, ERR_STATE,
-			"the branch '%s', where the work begins, is missing", e->base);
+			"the branch '%s', where the work begins, is missing", e->call->base);
 	*out = (struct start){.name = name, .commit = found};
 	return 0;
 }
@@ -124,7 +124,7 @@ static int find_start(struct arena *a, struct run_entry *e, const char *id, cons
 	const char *branch = target;
 	const char *names[3] = {NULL, NULL, "HEAD"}, *found[COUNT(names)];
 
-	if (e->base)
+	if (e->call->base)
 		return find_local_start(a, e, out, err);
 	if (update_start(a, e, id, &branch, err) < 0)
 		return -1;
@@ -183,12 +183,12 @@ static int create_worktree(struct arena *a, struct run_entry *e, const char *id,
 		preflight_check_branch(a, e->repo, ask.branch, err) < 0)
 		return -1;
 	ask.base = s->name;
-	if (e->base && target && *target)
+	if (e->call->base && target && *target)
 		ask.sparse = target;
 	rc = pool_allocate(keep, &pool, &ask, &w->of, &w->created, err);
 	if (rc < 0 && ask.sparse && err->code == ERR_INPUT)
 		return error_prefix(err, RUN_TARGET_VARIABLE);
-	if (rc == 0 || !e->base || !ask.parent || err->code != ERR_STATE)
+	if (rc == 0 || !e->call->base || !ask.parent || err->code != ERR_STATE)
 		return rc;
 	/* Its parent has no port for it: it gets one as any item does. */
 	ask.parent = NULL;
@@ -346,7 +346,7 @@ static int refuse_link(const char *directory, const char *id, struct error *err)
 static int enter_worktree(struct arena *a, struct run_entry *e, const char *id,
 	struct item_place *place, bool *changed, struct error *err)
 {
-	struct run_worktree own = {0}, *w = e->worktree ? e->worktree : &own;
+	struct run_worktree own = {0}, *w = e->call->worktree ? e->call->worktree : &own;
 	const char *old = place->directory;
 	bool linked = false;
 	struct stat st;
@@ -512,7 +512,7 @@ int run_place_enter(void *data, struct arena *a, const char *id, struct item_pla
 		return -1;
 	if (place->directory && !place->in_place) /* the last agent may have been killed */
 		git_clear_locks(place->directory, place->branch);
-	if ((e->in_place && !in_place) || (e->own_worktree && in_place))
+	if ((e->in_place && !in_place) || (e->call->own_worktree && in_place))
 		return error_set(err, ERR_STATE,
 			"'%s' already works in '%s': --%s is only for its first step", id,
 			place->directory, in_place ? "worktree" : "in-place");

@@ -347,7 +347,7 @@ void run_quota_admit(struct run_entry *e, struct arena *a, const struct context_
 	const char *id, const struct step_request *request, struct admission *out)
 {
 	CLEANUP(quota_release_decision) struct quota_decision d = {.verdict = QUOTA_GRANTED};
-	const struct run_item *r = e->run;
+	const struct run_item *r = e->call->run;
 	const char *harness;
 	bool asked;
 
@@ -398,7 +398,7 @@ int run_quota_denied(const struct run_entry *e, struct str line, struct error *e
 {
 	const struct stage_spec *s = e->denied;
 	return s && str_starts(line, "[{\"action\":\"done\"")
-		       ? run_failure_end(e->run, s, "AdmissionDenied", err)
+		       ? run_failure_end(e->call->run, s, "AdmissionDenied", err)
 		       : 0;
 }
 

@@ -134,19 +134,16 @@ const char *run_top_document(struct arena *a, const struct context_file *f);
 struct clearance;
 
 struct run_entry {
-	const char *repo;     /* first: environment_local reads it */
-	const char *client;   /* of a run */
+	const char *repo; /* first: environment_local reads it */
+	const struct run_step_call *call;
 	const char *document; /* of the item */
-	bool in_place, own_worktree, allow_dirty;
-	const char *base; /* the local branch that its own begins at; NULL: the remote's */
-	unsigned slots;   /* ports to reserve for its children, unless the run says */
+	bool in_place;
+	unsigned slots; /* ports to reserve for its children, unless the run says */
 	const struct remote_state *remote; /* as the first step found it; NULL: not asked */
 	const struct preflight *first;     /* the check of the first step; NULL: a later one */
-	struct run_worktree *worktree;     /* NULL: by default */
 	struct arena *arena;               /* of the notice */
 	const char *notice;                /* for people, if the step succeeds; NULL: none */
 	const char *damage; /* what an agent did to its worktree, until a claim is checked */
-	const struct run_item *run; /* NULL: nothing limits what agents use */
 	bool costs_known;
 	/* If `costs_known`: of the agents of the item at the top and all below it, so far. */
 	double cost_usd, cost_today_usd;

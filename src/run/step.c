@@ -232,7 +232,7 @@ static int check_first(struct arena *a, const struct run_step_call *call,
 				  : arena_printf(a, "dev-team/%s", call->id),
 		.workflow = w,
 		.in_place = entry->in_place,
-		.allow_dirty = entry->allow_dirty,
+		.allow_dirty = call->allow_dirty,
 		.validated = call->validated,
 		.has_spec = call->parent || context_get(&f->doc, "spec_path").n ||
 			    context_get(&f->doc, "parent").n};
@@ -414,7 +414,7 @@ static const char *run_client(void *data, struct arena *a)
 {
 	const struct run_entry *e = data;
 
-	return arena_dup(a, str_of(e->client));
+	return arena_dup(a, str_of(e->call->client));
 }
 
 /* An item whose first step was refused has not begun either: nothing was requested in the state
@@ -449,17 +449,12 @@ static int step_locked(struct arena *a, const struct run_step_call *call, struct
 {
 	struct run_entry entry = {.arena = a,
 		.repo = call->repo,
-		.client = call->client,
+		.call = call,
 		.document =
 			arena_dup(a, str_of(f->path)), /* a repeated save opens the file again */
 		.in_place = call->in_place || (!w->worktree && !call->own_worktree),
-		.own_worktree = call->own_worktree,
-		.base = call->base,
 		.slots = count_slots(w),
-		.allow_dirty = call->allow_dirty,
-		.worktree = call->worktree,
-		.plugin_root = call->plugin_root,
-		.run = call->run};
+		.plugin_root = call->plugin_root};
 	struct environment environment = environment_local;
 	struct preflight first;
 	struct engine e = engine_make(f, w, steps_find, &environment, call->id);
@@ -478,7 +473,7 @@ static int step_locked(struct arena *a, const struct run_step_call *call, struct
 	environment.may_dispatch = run_may_dispatch;
 	if (call->in_place && call->own_worktree)
 		return error_set(err, ERR_USAGE, "--worktree and --in-place exclude each other");
-	if (entry.allow_dirty && !entry.in_place)
+	if (call->allow_dirty && !entry.in_place)
 		return error_set(err, ERR_USAGE, "--allow-dirty needs --in-place");
 	if (f->created && call->results)
 		return error_set(
