@@ -3,6 +3,7 @@
  * a time holds a work item's lease; a second one is refused. After a take-over every outstanding
  * action is requested again under a new id, so that answers to the old ids are stale.
  */
+#include <limits.h>
 #include "src/base/json.h"
 #include "src/machine/engine_internal.h"
 #include "src/sys/digest.h"
@@ -287,8 +288,8 @@ static int machine_session_note_operation(struct engine_run *r, struct error *er
 		JSON_IF(e->cancel, JSON_BOOL("cancel", true)),
 		JSON_IF(e->accept_workflow, JSON_BOOL("accept_workflow", true)),
 		JSON_IF(e->idle, JSON_BOOL("idle", true)),
-		JSON_IF(e->retries_capped, JSON_INT("retry_cap", e->retry_cap)),
-		JSON_IF(e->merges_capped, JSON_INT("merge_cap", e->merge_cap)),
+		JSON_IF(e->retry_cap < UINT_MAX, JSON_INT("retry_cap", e->retry_cap)),
+		JSON_IF(e->merge_cap < UINT_MAX, JSON_INT("merge_cap", e->merge_cap)),
 		JSON_IF(e->parent, JSON_TEXT("parent", e->parent)),
 		JSON_IF(e->spec && e->file->created, JSON_TEXT("spec", e->spec)));
 
@@ -334,7 +335,9 @@ struct engine engine_make(struct context_file *f, const struct workflow *w,
 		.environment = environment,
 		.id = id,
 		.research_skill = w->research_skill ? w->research_skill : ENGINE_RESEARCH_SKILL,
-		.repo = ""};
+		.repo = "",
+		.retry_cap = UINT_MAX,
+		.merge_cap = UINT_MAX};
 }
 
 void engine_read_call(struct engine *e, const json *note)
@@ -352,10 +355,8 @@ void engine_read_call(struct engine *e, const json *note)
 	e->cancel = json_is_true(json_get(note, "cancel"));
 	e->accept_workflow = json_is_true(json_get(note, "accept_workflow"));
 	e->idle = json_is_true(json_get(note, "idle"));
-	e->retries_capped = json_get(note, "retry_cap") != NULL;
-	e->retry_cap = (unsigned)json_get_int(note, "retry_cap", 0);
-	e->merges_capped = json_get(note, "merge_cap") != NULL;
-	e->merge_cap = (unsigned)json_get_int(note, "merge_cap", 0);
+	e->retry_cap = (unsigned)json_get_int(note, "retry_cap", UINT_MAX);
+	e->merge_cap = (unsigned)json_get_int(note, "merge_cap", UINT_MAX);
 	e->parent = json_get_str(note, "parent");
 	e->spec = json_get_str(note, "spec");
 }

@@ -89,13 +89,13 @@ void run_options_add(const struct run_request *q, const char *repo, struct buf *
 /* ---- one item, and its children (step.c, tree.c) ---- */
 
 enum { RUN_DEPTH_MAX = 8, RUN_ATTEMPTS_MAX = 1000 };
-/* A limit from the environment. -1: ERR_USAGE, it is no whole number. */
+/* A limit from the environment; UINT_MAX: none. -1: ERR_USAGE, it is no whole number. */
 #define RUN_RETRIES_VARIABLE  "AGENT_TOPOLOGY_MAX_RETRIES"
 #define RUN_DEPTH_VARIABLE    "AGENT_TOPOLOGY_MAX_DEPTH"
 #define RUN_MERGES_VARIABLE   "AGENT_MERGE_CONFLICT_MAX_ATTEMPTS"
 #define RUN_TARGET_VARIABLE   "AGENT_WORKTREE_TARGET_PATH"
 #define RUN_CHILDREN_VARIABLE "AGENT_RELATIONSHIP_MAX_CHILDREN"
-int run_read_cap(const char *variable, uint64_t *cap, bool *given, struct error *err);
+int run_read_cap(const char *variable, unsigned *cap, struct error *err);
 /* A step of the item alone: its array has the children as actions `run_item`. */
 int run_step_item(
 	struct arena *a, const struct run_step_call *call, struct buf *out, struct error *err);

@@ -1,3 +1,4 @@
+#include <limits.h>
 #include "context/lease.h"
 #include "src/base/number.h"
 #include "src/graph/manifest.h"
@@ -104,27 +105,15 @@ static int take_results(struct arena *a, struct context_file *f, const struct ru
 	return 0;
 }
 
-int run_read_cap(const char *variable, uint64_t *cap, bool *given, struct error *err)
+int run_read_cap(const char *variable, unsigned *cap, struct error *err)
 {
 	const char *text = getenv(variable);
+	uint64_t n = UINT_MAX;
 
-	*given = text && *text;
-	if (!*given || number_parse(str_of(text), 0, 1000000, cap))
-		return 0;
-	return error_set(err, ERR_USAGE, "%s must be a whole number from 0 to 1000000, not '%.60s'",
-		variable, text);
-}
-
-static int cap_retries(struct engine *e, struct error *err)
-{
-	uint64_t cap = 0;
-
-	if (run_read_cap(RUN_RETRIES_VARIABLE, &cap, &e->retries_capped, err) < 0)
-		return -1;
-	e->retry_cap = (unsigned)cap;
-	if (run_read_cap(RUN_MERGES_VARIABLE, &cap, &e->merges_capped, err) < 0)
-		return -1;
-	e->merge_cap = (unsigned)cap;
+	if (text && *text && !number_parse(str_of(text), 0, 1000000, &n))
+		return error_set(err, ERR_USAGE,
+			"%s must be a whole number from 0 to 1000000, not '%.60s'", variable, text);
+	*cap = (unsigned)n;
 	return 0;
 }
 
@@ -277,14 +266,6 @@ static size_t check_role(const struct role_places *p, const char *file,
 	return 1;
 }
 
-/* A persona need not have a file. */
-static bool has_role(const struct declared_state *d, size_t node)
-{
-	const struct manifest_persona *p = d->manifest->nodes[node].actor;
-
-	return p && p->role;
-}
-
 /* `repo` NULL: the one around the working directory. */
 static size_t check_roles(struct arena *a, const struct workflow *w, const char *plugin_root,
 	const char *repo, struct buf *out)
@@ -300,10 +281,13 @@ static size_t check_roles(struct arena *a, const struct workflow *w, const char 
 	for (size_t i = 0; i < w->n_declared; i++)
 		for (size_t k = 0; k < w->declared[i].n; k++) {
 			const struct declared_action *it = &w->declared[i].items[k];
+			const struct manifest *m = w->declared[i].manifest;
+			const struct manifest_persona *actor;
 
 			if (!it->agent)
 				continue;
-			if (!w->declared[i].manifest || has_role(&w->declared[i], k))
+			actor = m ? m->nodes[k].actor : NULL;
+			if (!m || (actor && actor->role)) /* a persona need not have a file */
 				n += check_role(&p, w->file, it, false, out);
 			if (it->skill)
 				n += check_role(&p, w->file, it, true, out);
@@ -348,31 +332,30 @@ static int check_user(const struct run_step_call *call, const struct workflow *w
 static int check_caps(const struct workflow *w, struct buf *faults, size_t *n, struct error *err)
 {
 	const struct manifest *m = w->n_declared ? w->declared->manifest : NULL;
-	uint64_t depth = 0, children = 0;
-	bool deep, wide;
+	unsigned depth, children;
 
 	*n = 0;
 	if (!m)
 		return 0;
-	if (run_read_cap(RUN_DEPTH_VARIABLE, &depth, &deep, err) < 0 ||
-		run_read_cap(RUN_CHILDREN_VARIABLE, &children, &wide, err) < 0)
+	if (run_read_cap(RUN_DEPTH_VARIABLE, &depth, err) < 0 ||
+		run_read_cap(RUN_CHILDREN_VARIABLE, &children, err) < 0)
 		return -1;
-	for (size_t i = 0; deep && i < m->n_blocks; i++)
+	for (size_t i = 0; i < m->n_blocks; i++)
 		if (m->blocks[i].depth > depth) {
 			buf_addf(faults,
 				"%s:%u:%u: block '%s' is %zu deep, above " RUN_DEPTH_VARIABLE
-				", %llu\n",
+				", %u\n",
 				w->file, m->blocks[i].line, m->blocks[i].col, m->blocks[i].name,
-				m->blocks[i].depth, (unsigned long long)depth);
+				m->blocks[i].depth, depth);
 			++*n;
 		}
-	for (size_t i = 0; wide && i < m->n_nodes; i++)
+	for (size_t i = 0; i < m->n_nodes; i++)
 		if (m->nodes[i].persona && count_led(m, i) > children) {
 			buf_addf(faults,
 				"%s:%u:%u: node '%s' leads to %zu others, "
-				"above " RUN_CHILDREN_VARIABLE ", %llu\n",
+				"above " RUN_CHILDREN_VARIABLE ", %u\n",
 				w->file, m->nodes[i].line, m->nodes[i].col, m->nodes[i].id,
-				count_led(m, i), (unsigned long long)children);
+				count_led(m, i), children);
 			++*n;
 		}
 	return 0;
@@ -461,7 +444,9 @@ static int step_locked(struct arena *a, const struct run_step_call *call, struct
 
 	set_call(&e, call);
 	e.workflow_name = kept_workflow(a, call, f);
-	if (w->n_declared && w->declared->manifest && cap_retries(&e, err) < 0)
+	if (w->n_declared && w->declared->manifest &&
+		(run_read_cap(RUN_RETRIES_VARIABLE, &e.retry_cap, err) < 0 ||
+			run_read_cap(RUN_MERGES_VARIABLE, &e.merge_cap, err) < 0))
 		return -1;
 	environment.data = &entry;
 	environment.enter = run_place_enter;

@@ -138,17 +138,16 @@ static int check_depth(struct tree *t, const char *item, struct error *err)
 {
 	const char *document = t->call->context_file;
 	unsigned depth = 1;
-	uint64_t cap;
-	bool given;
+	unsigned cap;
 
-	if (run_read_cap(RUN_DEPTH_VARIABLE, &cap, &given, err) < 0)
+	if (run_read_cap(RUN_DEPTH_VARIABLE, &cap, err) < 0)
 		return -1;
-	cap = given && cap < RUN_DEPTH_MAX ? cap : RUN_DEPTH_MAX;
+	cap = cap < RUN_DEPTH_MAX ? cap : RUN_DEPTH_MAX;
 	for (; depth <= cap && (document = document_above(t->arena, document)); depth++)
 		;
 	return depth > cap ? error_set(err, ERR_INPUT,
 				     "'%s' would be a child at depth %u: at most %u are allowed",
-				     item, depth, (unsigned)cap)
+				     item, depth, cap)
 			   : 0;
 }
 
