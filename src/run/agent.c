@@ -204,24 +204,16 @@ static const char *const *agent_environment(
 					   : getenv("DEV_TEAM_STATE_DIR");
 	const char *const *const more[] = {
 		c->run->database_env, c->run->gate ? c->run->gate->env : NULL, c->run->pass_env};
+	const char *const own[][2] = {{"DEV_TEAM_BRANCH", branch ? branch : ""},
+		{HARNESS_POLICY, c->run->policy}, {HARNESS_ROLE, json_get_str(c->action, "agent")},
+		{HARNESS_SKILL, c->skill_dir ? c->skill_dir : ""}, {"DEV_TEAM_STATE_DIR", state}};
 	struct run_environment env = {0};
 
 	run_action_environment(c->arena, c->run, c->action, &env);
-	vec_push_in(
-		c->arena, &env, arena_printf(c->arena, "DEV_TEAM_BRANCH=%s", branch ? branch : ""));
-	if (judged) {
-		vec_push_in(c->arena, &env,
-			arena_printf(c->arena, HARNESS_POLICY "=%s", c->run->policy));
-		vec_push_in(c->arena, &env,
-			arena_printf(
-				c->arena, HARNESS_ROLE "=%s", json_get_str(c->action, "agent")));
-		vec_push_in(c->arena, &env,
-			arena_printf(
-				c->arena, HARNESS_SKILL "=%s", c->skill_dir ? c->skill_dir : ""));
-		if (state)
+	for (size_t i = 0; i < (judged ? COUNT(own) : 1); i++)
+		if (own[i][1])
 			vec_push_in(c->arena, &env,
-				arena_printf(c->arena, "DEV_TEAM_STATE_DIR=%s", state));
-	}
+				arena_printf(c->arena, "%s=%s", own[i][0], own[i][1]));
 	for (size_t i = 0; i < COUNT(more); i++)
 		for (const char *const *e = more[i]; e && *e; e++)
 			if (strchr(*e, '=') && (i == 0 || !is_of_database(c->run, *e)))
