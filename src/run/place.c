@@ -333,16 +333,6 @@ static int note_dirty(
 	return 0;
 }
 
-/* Commits of the agents would land on the branch of whatever it leads to. */
-static int refuse_link(const char *directory, const char *id, struct error *err)
-{
-	return error_set(err, ERR_STATE,
-		"'%s' is a symbolic link now, not the worktree of '%s': remove the link ('rm'), "
-		"and "
-		"run the same command again, which makes the worktree again",
-		directory, id);
-}
-
 static int enter_worktree(struct arena *a, struct run_entry *e, const char *id,
 	struct item_place *place, bool *changed, struct error *err)
 {
@@ -352,8 +342,12 @@ static int enter_worktree(struct arena *a, struct run_entry *e, const char *id,
 	struct stat st;
 	struct start start = {0};
 
+	/* Commits of the agents would land on the branch of whatever the link leads to. */
 	if (old && lstat(old, &st) == 0 && S_ISLNK(st.st_mode))
-		return refuse_link(old, id, err);
+		return error_set(err, ERR_STATE,
+			"'%s' is a symbolic link now, not the worktree of '%s': remove the link "
+			"('rm'), and run the same command again, which makes the worktree again",
+			old, id);
 	if (old && path_check_exists(path_join(a, old, ".git"), &linked, err) < 0)
 		return -1;
 	if (linked && (w->entered || !w->run))

@@ -119,15 +119,6 @@ static int run_status_read_actions(struct reading *r, struct error *err)
 	return 0;
 }
 
-static int read_owner(struct reading *r, struct error *err)
-{
-	if (lease_read(r->file, &r->holder, err) < 0)
-		return -1;
-	r->run = running_process(r->arena, &r->holder);
-	r->works = r->run || (r->holder.live && !lease_is_dead(r->arena, &r->holder));
-	return 0;
-}
-
 /* ---- what is known of it ---- */
 
 static void run_status_add_key(struct reading *r, const char *key, const char *as)
@@ -310,8 +301,11 @@ static int run_status_read_item(struct reading *r, bool brief, struct error *err
 	const char *status;
 	json *usage;
 
-	if (context_open_keys(r->file, err) < 0 || read_owner(r, err) < 0 ||
-		run_status_read_actions(r, err) < 0)
+	if (context_open_keys(r->file, err) < 0 || lease_read(r->file, &r->holder, err) < 0)
+		return -1;
+	r->run = running_process(r->arena, &r->holder);
+	r->works = r->run || (r->holder.live && !lease_is_dead(r->arena, &r->holder));
+	if (run_status_read_actions(r, err) < 0)
 		return -1;
 	status = run_status_of(r);
 	r->item = JSON_OBJECT(JSON_TEXT("id", context_get(c, "work_item_id").p),

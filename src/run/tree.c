@@ -72,11 +72,6 @@ int run_child_workflow(struct arena *a, const char *parent, const char *name, co
 		root, repo, path, err);
 }
 
-static int open_reader(struct context_file *f, const char *document, struct error *err)
-{
-	return context_open(f, document, CONTEXT_READ_ONLY, err);
-}
-
 /* The item that the action `id` is of. */
 static char *item_of(struct arena *a, const char *id)
 {
@@ -91,7 +86,7 @@ static const char *parent_action(struct arena *a, const char *document)
 	struct str parent, id;
 	size_t n;
 
-	if (!path_exists(document) || open_reader(&f, document, &ignored) < 0)
+	if (!path_exists(document) || context_open(&f, document, CONTEXT_READ_ONLY, &ignored) < 0)
 		return NULL;
 	parent = context_get(&f.doc, "parent");
 	id = context_get(&f.doc, "work_item_id");
@@ -185,7 +180,7 @@ static int tree_write_spec(struct tree *t, const json *action, const char **spec
 	CLEANUP(buf_release) struct buf text = BUF_INIT;
 	const char *task = json_get_str(action, "task");
 
-	if (open_reader(&f, t->call->context_file, err) < 0)
+	if (context_open(&f, t->call->context_file, CONTEXT_READ_ONLY, err) < 0)
 		return -1;
 	buf_add(&text, task ? str_of(task) : context_section(&f.doc, CONTEXT_SPEC));
 	for (const json *r = json_first(json_get(action, "read_sections")); r; r = json_next(r)) {
@@ -215,7 +210,8 @@ static int describe_end(struct arena *a, const struct run_step_call *child, cons
 	struct item_place place;
 	struct str failure, payload = {0};
 
-	if (open_reader(&f, child->context_file, err) < 0 || place_load(a, &f, &place, err) < 0)
+	if (context_open(&f, child->context_file, CONTEXT_READ_ONLY, err) < 0 ||
+		place_load(a, &f, &place, err) < 0)
 		return -1;
 	buf_addf(text, "%s: %s\n", child->id, json_get_str(done, "reason"));
 	if (place.branch)
@@ -294,7 +290,8 @@ static bool tree_is_held(const struct run_step_call *child, const struct error *
 	struct error ignored;
 	struct lease_holder h;
 
-	return err->code == ERR_STATE && open_reader(&f, child->context_file, &ignored) == 0 &&
+	return err->code == ERR_STATE &&
+	       context_open(&f, child->context_file, CONTEXT_READ_ONLY, &ignored) == 0 &&
 	       context_open_keys(&f, &ignored) == 0 && lease_read(&f, &h, &ignored) == 0 &&
 	       h.live && !run_step_holds(child, &h);
 }
@@ -494,7 +491,8 @@ static int hold(struct tree *t, struct error *err)
 
 	if (!call.owner)
 		return 0;
-	if (open_reader(&f, call.context_file, err) < 0 || lease_read(&f, &h, err) < 0)
+	if (context_open(&f, call.context_file, CONTEXT_READ_ONLY, err) < 0 ||
+		lease_read(&f, &h, err) < 0)
 		return -1;
 	call.returned = NULL;
 	call.results = NULL;
@@ -606,7 +604,7 @@ static int walk_item(struct outstanding_walk *w, const char *document, bool held
 		w->due++;
 		return 0;
 	}
-	if (open_reader(&f, document, err) < 0)
+	if (context_open(&f, document, CONTEXT_READ_ONLY, err) < 0)
 		return -1;
 	if (top) {
 		w->owner = STR("");
@@ -686,7 +684,7 @@ static int end_child(struct tree *t, const struct run_begun *c, struct error *er
 	child.cancel = true;
 	child.returned = NULL;
 	child.accept_workflow = false;
-	if (open_reader(&f, c->document, err) < 0)
+	if (context_open(&f, c->document, CONTEXT_READ_ONLY, err) < 0)
 		return -1;
 	if (context_get(&f.doc, "outcome").n) /* it has ended already */
 		return 0;
