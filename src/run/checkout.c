@@ -93,23 +93,17 @@ int checkout_check_free(struct arena *a, const struct run_entry *e, struct error
 
 /* ---- the branch and what is there ---- */
 
-/* Files whose changes git does not show, as the user wants it. */
-static int checkout_note_hidden(struct arena *a, struct item_place *place, struct error *err)
+/* Whether the document can keep them. */
+static bool names_fit(const char *const *names, size_t n)
 {
 	size_t bytes = 0;
 
-	if (place_note_hidden(a, place, err) < 0)
-		return -1;
-	for (size_t i = 0; i < place->hidden.n; i++) {
-		bytes += strlen(place->hidden.items[i]);
-		if (bytes > DIRTY_MAX || str_utf8_fault(str_of(place->hidden.items[i])))
-			return error_set(err, ERR_STATE,
-				"'%s' has too many files marked 'assume-unchanged' or "
-				"'skip-worktree', or one whose name is not UTF-8: work in a "
-				"worktree, without --in-place",
-				place->directory);
+	for (size_t i = 0; i < n; i++) {
+		bytes += strlen(names[i]);
+		if (bytes > DIRTY_MAX || str_utf8_fault(str_of(names[i])))
+			return false;
 	}
-	return 0;
+	return true;
 }
 
 static int choose_checkout(struct arena *a, const struct run_entry *e, const char *id,
@@ -117,7 +111,6 @@ static int choose_checkout(struct arena *a, const struct run_entry *e, const cha
 {
 	struct git_head head;
 	struct git_status s;
-	size_t bytes = 0;
 
 	if (git_read_head(a, e->repo, &head, err) < 0 ||
 		preflight_check_head(&head, e->repo, id, err) < 0 ||
@@ -128,23 +121,22 @@ static int choose_checkout(struct arena *a, const struct run_entry *e, const cha
 	}
 	*place = (struct item_place){
 		.directory = e->repo, .branch = head.branch, .base = s.head, .in_place = true};
-	if (git_read_identity(a, place->directory, &place->identity, err) < 0 ||
-		checkout_note_hidden(a, place, err) < 0)
-		return -1;
 	for (size_t i = 0; i < s.changes.n; i++)
-		bytes += strlen(s.changes.items[i].path);
-	if (bytes > DIRTY_MAX)
-		return error_set(err, ERR_STATE,
-			"'%s' has too many uncommitted changes (%zu): commit or stash them",
-			e->repo, s.changes.n);
-	for (size_t i = 0; i < s.changes.n; i++) {
-		if (str_utf8_fault(str_of(s.changes.items[i].path)))
-			return error_set(err, ERR_STATE,
-				"'%s' has a changed file whose name is not UTF-8: commit or stash "
-				"it",
-				e->repo);
 		vec_push_in(a, &place->dirty, s.changes.items[i].path);
-	}
+	if (!names_fit(place->dirty.items, place->dirty.n))
+		return error_set(err, ERR_STATE,
+			"'%s' has too many uncommitted changes (%zu), or one of a file whose name "
+			"is not UTF-8: commit or stash them",
+			e->repo, s.changes.n);
+	/* Files whose changes git does not show, as the user wants it. */
+	if (git_read_identity(a, place->directory, &place->identity, err) < 0 ||
+		place_note_hidden(a, place, err) < 0)
+		return -1;
+	if (!names_fit(place->hidden.items, place->hidden.n))
+		return error_set(err, ERR_STATE,
+			"'%s' has too many files marked 'assume-unchanged' or 'skip-worktree', or "
+			"one whose name is not UTF-8: work in a worktree, without --in-place",
+			place->directory);
 	return 0;
 }
 
