@@ -4,7 +4,6 @@
 #include "src/base/number.h"
 #include "src/machine/action.h"
 #include "src/quota/quota.h"
-#include "src/run/quota_source.h"
 #include "src/run/run_internal.h"
 #include "src/setup/setup.h"
 #include "src/sys/digest.h"
