@@ -300,7 +300,7 @@ static int call_agent(struct arena *a, const struct run_item *r, const struct ru
 	out->usage.cache_written = answer.cache_written;
 	if (answer.note)
 		run_quota_settle(
-			a, r, p->action, json_get_str(answer.note, "harness"), &out->usage);
+			a, r, p->action, json_get_str(answer.note, "harness"), &out->usage, false);
 	json_free(&answer.note);
 	return rc;
 }

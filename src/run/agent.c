@@ -164,7 +164,7 @@ static void agent_note_left(void *data, const struct harness *h, const struct ha
 	CLEANUP(json_free) json *note = agent_note_of(c, h, r);
 	struct error err;
 
-	run_quota_settle_part(c->arena, c->run, c->action, h->name, &r->usage);
+	run_quota_settle(c->arena, c->run, c->action, h->name, &r->usage, true);
 	if (context_open(&f, c->run->call.context_file, CONTEXT_MUST_EXIST, &err) < 0) {
 		error_print(&err);
 		return;

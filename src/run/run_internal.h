@@ -182,12 +182,10 @@ void run_quota_admit(struct run_entry *e, struct arena *a, const struct context_
 /* After a step that printed `line`: -1 if it ended the item's work because the ledger denied a
  * stage whose `onFailure` is `abort` (ERR_CHECK) or `pause` (ERR_STATE). */
 int run_quota_denied(const struct run_entry *e, struct str line, struct error *err);
-/* Books what the harness used for an action. Best effort: what fails is logged. */
+/* Books what the harness used for an action. `part`: of a call that ended before the action did,
+ * which keeps its reservation. Best effort: what fails is logged. */
 void run_quota_settle(struct arena *a, const struct run_item *r, const json *action,
-	const char *harness, const struct usage *used);
-/* The same of a call that ended before the action did, which keeps its reservation. */
-void run_quota_settle_part(struct arena *a, const struct run_item *r, const json *action,
-	const char *harness, const struct usage *used);
+	const char *harness, const struct usage *used, bool part);
 /* The account of that harness, NULL: of the first of the action's chain, is at its limit until
  * then. Best effort. */
 void run_quota_limit(struct arena *a, const struct run_item *r, const json *action,
