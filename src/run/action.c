@@ -137,7 +137,7 @@ static bool run_action_take_output(void *data, bool errors, struct str piece)
 
 	(void)errors;
 	buf_add(o->out, str_sub(piece, 0, piece.n < room ? piece.n : room));
-	run_log_add(&o->log, piece);
+	masked_output_add(&o->log.out, piece);
 	return true;
 }
 

@@ -231,8 +231,8 @@ static unsigned timeout_of(const struct agent_call *c)
 
 static void keep_line(void *log, struct str line)
 {
-	run_log_add(log, line);
-	run_log_add(log, STR("\n"));
+	masked_output_add(log, line);
+	masked_output_add(log, STR("\n"));
 }
 
 /* A worktree of its own: in the user's checkout git is read-only inside, and the user watches. */
@@ -271,7 +271,7 @@ static int set_input(
 		.cancel = r->cancel,
 		.inherit = c->run->gate ? gate_descriptor(c->run->gate) : 0,
 		.output = keep_line,
-		.output_data = &c->log,
+		.output_data = &c->log.out,
 		.uid = uid,
 		.gid = gid};
 	return 0;

@@ -226,15 +226,10 @@ int run_action_execute(const struct run_item *r, const struct run_action *p,
  * where it cannot be written the agent works all the same. */
 struct run_log {
 	struct arena arena;
-	int fd; /* -1: none */
-	size_t written;
-	struct secrets secrets; /* of our environment */
-	struct buf partial;     /* a line that has not ended */
+	struct masked_output out; /* with the secrets of our environment */
 };
 void run_log_open(struct run_log *l, const char *document, const char *id);
-/* A piece of output; complete lines are masked and written. */
-void run_log_add(struct run_log *l, struct str piece);
-void run_log_close(struct run_log *l); /* for CLEANUP */
+void run_log_close(struct run_log *l);
 
 struct run_environment {
 	const char **items; /* `NAME=value` */
