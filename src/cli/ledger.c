@@ -7,7 +7,6 @@
 #include "src/quota/quota.h"
 #include "src/run/locate.h"
 #include "src/run/run.h"
-#include "src/run/quota_source.h"
 #include "src/sys/process.h"
 
 struct ledger_options {

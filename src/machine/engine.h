@@ -140,11 +140,10 @@ struct engine {
 	bool accept_workflow; /* the user accepts what it requires, other than at the start */
 	const char *parent;   /* the action that waits for the end of this item; NULL: none */
 	const char *spec;     /* of a child that has no document yet */
-	bool retries_capped;  /* a node is tried again at most `retry_cap` times */
-	unsigned retry_cap;
-	bool merges_capped; /* a conflict is resolved in at most `merge_cap` attempts */
-	unsigned merge_cap;
-	bool idle; /* the lease is not taken of an item that only waits for children */
+	/* Of a manifest; UINT_MAX: as it says. */
+	unsigned retry_cap; /* a node is tried again at most so often */
+	unsigned merge_cap; /* attempts to resolve a conflict */
+	bool idle;          /* the lease is not taken of an item that only waits for children */
 };
 
 /* Whether a work item ends in this state. */

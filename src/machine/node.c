@@ -379,7 +379,7 @@ static unsigned retry_limit(const struct node_end *e)
 	bool merges = manifest_node_merges(node_of(e));
 	unsigned limit = node_of(e)->max_retries, cap = merges ? of->merge_cap : of->retry_cap;
 
-	return (merges ? of->merges_capped : of->retries_capped) && cap < limit ? cap : limit;
+	return cap < limit ? cap : limit;
 }
 
 /* ---- merges ---- */

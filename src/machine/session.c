@@ -3,6 +3,7 @@
  * a time holds a work item's lease; a second one is refused. After a take-over every outstanding
  * action is requested again under a new id, so that answers to the old ids are stale.
  */
+#include <limits.h>
 #include "src/base/json.h"
 #include "src/machine/engine_internal.h"
 #include "src/sys/digest.h"
@@ -299,8 +300,8 @@ static int machine_session_note_operation(struct engine_run *r, struct error *er
 		JSON_BOOL("created", e->file->created),
 		text_if_valid("research_skill", e->research_skill),
 		text_if_valid("returned_id", e->returned_id), text_if_valid("owner", e->owner),
-		JSON_IF(e->retries_capped, JSON_INT("retry_cap", e->retry_cap)),
-		JSON_IF(e->merges_capped, JSON_INT("merge_cap", e->merge_cap)),
+		JSON_IF(e->retry_cap < UINT_MAX, JSON_INT("retry_cap", e->retry_cap)),
+		JSON_IF(e->merge_cap < UINT_MAX, JSON_INT("merge_cap", e->merge_cap)),
 		JSON_IF(e->parent, JSON_TEXT("parent", e->parent)),
 		JSON_IF(e->spec && e->file->created, JSON_TEXT("spec", e->spec)));
 
@@ -349,7 +350,9 @@ struct engine engine_make(struct context_file *f, const struct workflow *w,
 		.environment = environment,
 		.id = id,
 		.research_skill = w->research_skill ? w->research_skill : ENGINE_RESEARCH_SKILL,
-		.repo = ""};
+		.repo = "",
+		.retry_cap = UINT_MAX,
+		.merge_cap = UINT_MAX};
 }
 
 void engine_read_call(struct engine *e, const json *note)
@@ -362,10 +365,8 @@ void engine_read_call(struct engine *e, const json *note)
 		*switch_of(e, i) = json_is_true(json_get(note, switches[i].key));
 	e->returned_id = json_get_str(note, "returned_id");
 	e->owner = json_get_str(note, "owner");
-	e->retries_capped = json_get(note, "retry_cap") != NULL;
-	e->retry_cap = (unsigned)json_get_int(note, "retry_cap", 0);
-	e->merges_capped = json_get(note, "merge_cap") != NULL;
-	e->merge_cap = (unsigned)json_get_int(note, "merge_cap", 0);
+	e->retry_cap = (unsigned)json_get_int(note, "retry_cap", UINT_MAX);
+	e->merge_cap = (unsigned)json_get_int(note, "merge_cap", UINT_MAX);
 	e->parent = json_get_str(note, "parent");
 	e->spec = json_get_str(note, "spec");
 }

@@ -61,18 +61,6 @@ static int run_action_open_document(
 	return 0;
 }
 
-/* Keeps the text under logs/ as ID-WHAT; NULL if it cannot. */
-static char *run_action_keep_text(
-	struct context_file *f, const char *what, struct str text, struct error *err)
-{
-	char *path;
-
-	return context_keep(
-		       f, arena_printf(&f->doc.arena, "%s-%s", f->name, what), text, &path, err) < 0
-		       ? NULL
-		       : path_join(&f->doc.arena, f->dir, path);
-}
-
 /* ---- scripted agents ---- */
 
 void run_action_environment(
@@ -120,10 +108,11 @@ static int command_failed(const struct run_item *r, const struct run_action *p,
 	CLEANUP(arena_release) struct arena a = {0};
 	const char *log = NULL;
 	struct error ignored;
-	char how[64];
+	char how[64], *path;
 
-	if (out.n && context_open(&f, r->call.context_file, CONTEXT_READ_ONLY, &ignored) == 0)
-		log = run_action_keep_text(&f, "agent", out, &ignored);
+	if (out.n && context_open(&f, r->call.context_file, CONTEXT_READ_ONLY, &ignored) == 0 &&
+		context_keep(&f, arena_printf(&a, "%s-agent", f.name), out, &path, &ignored) == 0)
+		log = path_join(&a, f.dir, path);
 	if (end->timed_out)
 		(void)snprintf(how, sizeof(how), "took longer than %u s", p->turn->timeout_s);
 	else
@@ -148,7 +137,7 @@ static bool run_action_take_output(void *data, bool errors, struct str piece)
 
 	(void)errors;
 	buf_add(o->out, str_sub(piece, 0, piece.n < room ? piece.n : room));
-	run_log_add(&o->log, piece);
+	masked_output_add(&o->log.out, piece);
 	return true;
 }
 
@@ -311,7 +300,7 @@ static int call_agent(struct arena *a, const struct run_item *r, const struct ru
 	out->usage.cache_written = answer.cache_written;
 	if (answer.note)
 		run_quota_settle(
-			a, r, p->action, json_get_str(answer.note, "harness"), &out->usage);
+			a, r, p->action, json_get_str(answer.note, "harness"), &out->usage, false);
 	json_free(&answer.note);
 	return rc;
 }

@@ -164,7 +164,7 @@ static void agent_note_left(void *data, const struct harness *h, const struct ha
 	CLEANUP(json_free) json *note = agent_note_of(c, h, r);
 	struct error err;
 
-	run_quota_settle_part(c->arena, c->run, c->action, h->name, &r->usage);
+	run_quota_settle(c->arena, c->run, c->action, h->name, &r->usage, true);
 	if (context_open(&f, c->run->call.context_file, CONTEXT_MUST_EXIST, &err) < 0) {
 		error_print(&err);
 		return;
@@ -204,24 +204,16 @@ static const char *const *agent_environment(
 					   : getenv("DEV_TEAM_STATE_DIR");
 	const char *const *const more[] = {
 		c->run->database_env, c->run->gate ? c->run->gate->env : NULL, c->run->pass_env};
+	const char *const own[][2] = {{"DEV_TEAM_BRANCH", branch ? branch : ""},
+		{HARNESS_POLICY, c->run->policy}, {HARNESS_ROLE, json_get_str(c->action, "agent")},
+		{HARNESS_SKILL, c->skill_dir ? c->skill_dir : ""}, {"DEV_TEAM_STATE_DIR", state}};
 	struct run_environment env = {0};
 
 	run_action_environment(c->arena, c->run, c->action, &env);
-	vec_push_in(
-		c->arena, &env, arena_printf(c->arena, "DEV_TEAM_BRANCH=%s", branch ? branch : ""));
-	if (judged) {
-		vec_push_in(c->arena, &env,
-			arena_printf(c->arena, HARNESS_POLICY "=%s", c->run->policy));
-		vec_push_in(c->arena, &env,
-			arena_printf(
-				c->arena, HARNESS_ROLE "=%s", json_get_str(c->action, "agent")));
-		vec_push_in(c->arena, &env,
-			arena_printf(
-				c->arena, HARNESS_SKILL "=%s", c->skill_dir ? c->skill_dir : ""));
-		if (state)
+	for (size_t i = 0; i < (judged ? COUNT(own) : 1); i++)
+		if (own[i][1])
 			vec_push_in(c->arena, &env,
-				arena_printf(c->arena, "DEV_TEAM_STATE_DIR=%s", state));
-	}
+				arena_printf(c->arena, "%s=%s", own[i][0], own[i][1]));
 	for (size_t i = 0; i < COUNT(more); i++)
 		for (const char *const *e = more[i]; e && *e; e++)
 			if (strchr(*e, '=') && (i == 0 || !is_of_database(c->run, *e)))
@@ -239,7 +231,8 @@ static unsigned timeout_of(const struct agent_call *c)
 
 static void keep_line(void *log, struct str line)
 {
-	run_log_line(log, line);
+	masked_output_add(log, line);
+	masked_output_add(log, STR("\n"));
 }
 
 /* A worktree of its own: in the user's checkout git is read-only inside, and the user watches. */
@@ -278,7 +271,7 @@ static int set_input(
 		.cancel = r->cancel,
 		.inherit = c->run->gate ? gate_descriptor(c->run->gate) : 0,
 		.output = keep_line,
-		.output_data = &c->log,
+		.output_data = &c->log.out,
 		.uid = uid,
 		.gid = gid};
 	return 0;
@@ -644,7 +637,8 @@ int run_gate_take(struct arena *a, struct run_item *r, const json *action, struc
 		return 0;
 	c.stage = c.spec->name;
 	wait.wait_ms = timeout_of(&c) * 1000;
-	if (run_pool_open(a, r, pool, err) < 0 || gate_take(a, pool, &wait, &r->gate, err) < 0)
+	if (run_pool_open(a, &r->worktree, r->call.repo, pool, err) < 0 ||
+		gate_take(a, pool, &wait, &r->gate, err) < 0)
 		return -1;
 	script_inherit = gate_descriptor(r->gate);
 	for (const char *const *e = r->gate->env; *e; e++)

@@ -59,20 +59,20 @@ static char *branch_of(struct arena *a, const char *id, const struct pipeline *p
 	return arena_dup(a, buf_str(&out));
 }
 
-int run_pool_open(struct arena *a, const struct run_item *r, struct pool *out, struct error *err)
+int run_pool_open(struct arena *a, const struct run_worktree *w, const char *repo, struct pool *out,
+	struct error *err)
 {
-	const struct pool_choice choice = {
-		.resources = r->request->resources, .repo = r->call.repo};
+	const struct pool_choice choice = {.resources = w->resources, .repo = repo};
 	struct worktree_pool_spec spec;
 	char *state;
 
-	if (r->worktree.pool)
-		spec = *r->worktree.pool;
+	if (w->pool)
+		spec = *w->pool;
 	else if (locate_pool_spec(a, &choice, &spec, err) < 0)
 		return -1;
 	return context_state_directory(a, &state, err) < 0
 		       ? -1
-		       : pool_open(a, &spec, r->call.repo, state, r->artifacts, out, err);
+		       : pool_open(a, &spec, repo, state, w->artifacts, out, err);
 }
 
 /* All of its stages are to run in the user's checkout. */
@@ -126,7 +126,7 @@ static int find_child_place(struct arena *a, const struct run_item *r, const jso
 	out->call.context_file = json_dup(a, action, "context_file");
 	out->call.id = arena_dup(a, (struct str){id, strcspn(id, "/")});
 	ask.branch = arena_printf(a, "dev-team/%s", out->call.id);
-	if (run_pool_open(a, r, &pool, err) < 0)
+	if (run_pool_open(a, &r->worktree, r->call.repo, &pool, err) < 0)
 		return -1;
 	pool.artifacts = NULL;
 	return pool_allocate(a, &pool, &ask, &out->worktree.of, &created, err);
@@ -161,7 +161,8 @@ void run_setup_undo(struct arena *a, struct run_item *r)
 	struct error ignored;
 	bool removed;
 
-	if (r->worktree.created && run_pool_open(a, r, &pool, &ignored) == 0)
+	if (r->worktree.created &&
+		run_pool_open(a, &r->worktree, r->call.repo, &pool, &ignored) == 0)
 		(void)pool_reclaim(a, &pool, r->worktree.of.path, false, &removed, &ignored);
 }
 
@@ -258,19 +259,6 @@ static int check_run_model(struct run_item *r, struct error *err)
 	return model ? check_model(r, &m, err) : 0;
 }
 
-/* Every stage can run on its harness; warnings are logged. */
-static int check_pipeline(
-	struct arena *a, struct run_item *r, const struct pipeline_question *q, struct error *err)
-{
-	if (harness_check_pipeline(a, q, &r->check, err) < 0)
-		return -1;
-	for (size_t i = 0; i < r->check.notes.n; i++)
-		if (!r->check.notes.items[i].fault)
-			error_log("dev-team: stage '%s': %s", r->check.notes.items[i].stage->name,
-				r->check.notes.items[i].text);
-	return pipeline_check_fault(&r->check, r->pipeline, err);
-}
-
 static bool is_agent_of(
 	struct arena *a, const struct run_item *r, const struct workflow *w, const char *name)
 {
@@ -329,7 +317,7 @@ static int check_stages(struct arena *a, const struct run_item *r, struct error 
 	return 0;
 }
 
-/* The model of each stage is fixed before the first one runs. */
+/* The model of each stage is fixed before the first one runs, and each can run on its harness. */
 static int load_pipeline(struct arena *a, struct run_item *r, struct error *err)
 {
 	struct pipeline_question q = {.pipeline = r->pipeline,
@@ -340,25 +328,32 @@ static int load_pipeline(struct arena *a, struct run_item *r, struct error *err)
 
 	if (harness_pin_models(a, &q, r->call.id, &r->pins, err) < 0 || check_run_model(r, err) < 0)
 		return -1;
-	return r->chain.n ? 0 : check_pipeline(a, r, &q, err);
+	if (r->chain.n)
+		return 0;
+	if (harness_check_pipeline(a, &q, &r->check, err) < 0)
+		return -1;
+	for (size_t i = 0; i < r->check.notes.n; i++)
+		if (!r->check.notes.items[i].fault)
+			error_log("dev-team: stage '%s': %s", r->check.notes.items[i].stage->name,
+				r->check.notes.items[i].text);
+	return pipeline_check_fault(&r->check, r->pipeline, err);
 }
 
 /* The first of the harnesses that may run agents whose client has hooks, or has none. */
 static const char *find_program(struct arena *a, const struct run_item *r, bool hooks)
 {
 	const struct pipeline *p = r->pipeline;
-	struct text_list chain = run_agent_harnesses(a, r, NULL);
 	size_t n = p && !r->chain.n ? p->n_stages : 0;
 	const struct harness *h;
 	struct error ignored;
 
 	for (size_t s = 0; s <= n; s++) {
+		struct text_list chain = run_agent_harnesses(a, r, s ? &p->stages[s - 1] : NULL);
+
 		for (size_t i = 0; i < chain.n; i++)
 			if (harness_find(chain.list[i], &h, &ignored) == 0 && h->binary &&
 				h->has_hooks == hooks)
 				return h->name;
-		if (s < n)
-			chain = run_agent_harnesses(a, r, &p->stages[s]);
 	}
 	return NULL;
 }

@@ -29,55 +29,33 @@ static bool add_call(const json *event, void *data)
 	return false;
 }
 
-struct cost_walk {
-	struct arena *arena;
-	struct run_entry *entry;
-	const struct context_file *own; /* that the step has open */
-};
-
-static int budget_add_child(
-	void *data, const char *id, const char *action, const char *document, struct error *err);
-
-static void budget_add_item(struct cost_walk *w, const struct context_file *f)
+/* Of the item of this document, and of all below it. `own`: the one that the step has open. */
+static void add_document(
+	struct arena *a, struct run_entry *e, const struct context_file *own, const char *document)
 {
-	struct day_search s = {.midnight = w->own->now - w->own->now % DAY_S};
+	struct day_search s = {.midnight = own->now - own->now % DAY_S};
+	CLEANUP(context_close) struct context_file other = {0};
+	const struct context_file *f = own;
+	struct run_begun_list begun;
 	struct error ignored;
 
+	if (strcmp(document, e->document) != 0) {
+		if (context_open(&other, document, CONTEXT_READ_ONLY, &ignored) < 0)
+			return;
+		f = &other;
+	}
 	context_each_event(f, "\"" AGENT_RUN "\"", add_call, &s);
-	w->entry->cost_usd += s.total;
-	w->entry->cost_today_usd += s.total - s.before;
-	(void)run_each_child(w->arena, f, budget_add_child, w, &ignored);
+	e->cost_usd += s.total;
+	e->cost_today_usd += s.total - s.before;
+	begun = run_begun_children(a, f);
+	for (size_t i = 0; i < begun.n; i++)
+		add_document(a, e, own, begun.items[i].document);
 }
 
-static void add_document(struct cost_walk *w, const char *document)
-{
-	CLEANUP(context_close) struct context_file f = {0};
-	struct error ignored;
-
-	if (strcmp(document, w->entry->document) == 0)
-		budget_add_item(w, w->own);
-	else if (context_open(&f, document, CONTEXT_READ_ONLY, &ignored) == 0)
-		budget_add_item(w, &f);
-}
-
-/* A run_child_visit. */
-static int budget_add_child(
-	void *data, const char *id, const char *action, const char *document, struct error *err)
-{
-	(void)id;
-	(void)action;
-	(void)err;
-	add_document(data, document);
-	return 0;
-}
-
-/* Of the item at the top, and of all below it. */
 static void read_costs(struct arena *a, struct run_entry *e, const struct context_file *f)
 {
-	struct cost_walk w = {.arena = a, .entry = e, .own = f};
-
 	if (!e->costs_known)
-		add_document(&w, run_top_document(a, f));
+		add_document(a, e, f, run_top_document(a, f));
 	e->costs_known = true;
 }
 
@@ -85,13 +63,13 @@ static const char *spent(struct arena *a, const struct run_entry *e, double cost
 	const char *field, const char *today)
 {
 	return arena_printf(a, "the agents have cost $%.2f%s, '%s' of pipeline '%s' is $%.2f", cost,
-		today, field, e->run->pipeline->name, limit);
+		today, field, e->call->run->pipeline->name, limit);
 }
 
 static void ask_budget(
 	struct run_entry *e, struct arena *a, const struct context_file *f, struct admission *out)
 {
-	const struct pipeline *p = e->run->pipeline;
+	const struct pipeline *p = e->call->run->pipeline;
 	double limit = p->cost_budget_usd, day = p->cost_budget_day_usd;
 
 	if (limit <= 0 && day <= 0)
@@ -111,7 +89,7 @@ static void ask_budget(
 
 double run_budget_left(struct arena *a, struct run_entry *e, const struct context_file *f)
 {
-	const struct pipeline *p = e->run->pipeline;
+	const struct pipeline *p = e->call->run->pipeline;
 	double all = p->cost_budget_usd, day = p->cost_budget_day_usd;
 
 	if (all <= 0 && day <= 0)
@@ -129,9 +107,9 @@ void run_may_dispatch(void *data, struct arena *a, const struct context_file *f,
 
 	if (!request->agent)
 		return;
-	if (e->run)
+	if (e->call->run)
 		ask_budget(e, a, f, out);
-	if (e->run && out->answer != ADMISSION_WAIT && out->answer != ADMISSION_NO)
+	if (e->call->run && out->answer != ADMISSION_WAIT && out->answer != ADMISSION_NO)
 		run_quota_admit(e, a, f, id, request, out);
 	if (out->answer != ADMISSION_FAILED)
 		run_clearance_admit(e, a, request, out);

@@ -42,83 +42,68 @@ static int check_other(struct arena *a, const struct run_entry *e, const struct 
 		path);
 }
 
-/* 1: another process has claimed it first. */
-static int try_claim_checkout(struct arena *a, const struct run_entry *e,
-	const struct item_place *place, struct store *s, const char *key, struct error *err)
+/* *s: the claims, NULL: there are none; *claim: that of the directory. */
+static int open_claims(struct arena *a, const char *directory, enum store_mode mode,
+	struct store **s, struct store_kv *claim, struct error *err)
 {
-	struct store_kv old;
-	struct store_result result;
-	enum store_status got = store_get(s, a, key, &old, err);
-	const struct store_guard guard = {.key = key, .what = STORE_MOD_IS, .rev = old.mod};
-	const struct store_op op = {.what = STORE_PUT, .key = key, .value = str_of(e->document)};
-	const struct store_txn t = {.guards = &guard, .n_guards = 1, .ops = &op, .n_ops = 1};
+	char key[DIGEST_TEXT], *state;
+	bool there;
 
-	if (got != STORE_OK)
+	digest_text(str_of(directory), key);
+	if (context_state_directory(a, &state, err) < 0 ||
+		store_exists(store_backend(), state, STORE_NAME, "none", &there, err) < 0)
 		return -1;
-	if (check_other(a, e, place, old.value, err) < 0)
-		return -1;
-	if (str_is(old.value, e->document))
+	if (!there && mode == STORE_READ)
 		return 0;
-	got = store_txn(s, a, &t, &result, err);
-	return got == STORE_REFUSED ? 1 : got == STORE_OK ? 0 : -1;
+	return store_open(s, store_backend(), state, STORE_NAME, mode, LOCK_WAIT_MS, err) < 0 ||
+			       store_get(*s, a, key, claim, err) != STORE_OK
+		       ? -1
+		       : 0;
 }
 
 static int claim_checkout(struct arena *a, const struct run_entry *e,
 	const struct item_place *place, struct error *err)
 {
 	CLEANUP(store_close) struct store *s = NULL;
-	char key[DIGEST_TEXT], *state;
-	int rc;
+	char key[DIGEST_TEXT];
+	const struct store_op op = {.what = STORE_PUT, .key = key, .value = str_of(e->document)};
+	const struct store_txn t = {.ops = &op, .n_ops = 1};
+	struct store_result result;
+	struct store_kv claim;
 
 	digest_text(str_of(place->directory), key);
-	if (context_state_directory(a, &state, err) < 0 ||
-		store_open(&s, store_backend(), state, STORE_NAME, STORE_WRITE, LOCK_WAIT_MS, err) <
-			0)
+	if (open_claims(a, place->directory, STORE_HOLD, &s, &claim, err) < 0 ||
+		check_other(a, e, place, claim.value, err) < 0)
 		return -1;
-	while ((rc = try_claim_checkout(a, e, place, s, key, err)) > 0)
-		;
-	return rc;
+	if (str_is(claim.value, e->document))
+		return 0;
+	return store_txn(s, a, &t, &result, err) == STORE_OK ? 0 : -1;
 }
 
 int checkout_check_free(struct arena *a, const struct run_entry *e, struct error *err)
 {
 	const struct item_place place = {.directory = e->repo, .branch = ""};
 	CLEANUP(store_close) struct store *s = NULL;
-	char key[DIGEST_TEXT], *state;
-	struct store_kv claim;
-	bool there;
+	struct store_kv claim = {0};
 
-	digest_text(str_of(e->repo), key);
-	if (context_state_directory(a, &state, err) < 0 ||
-		store_exists(store_backend(), state, STORE_NAME, "none", &there, err) < 0)
-		return -1;
-	if (!there)
-		return 0;
-	if (store_open(&s, store_backend(), state, STORE_NAME, STORE_READ, 0, err) < 0 ||
-		store_get(s, a, key, &claim, err) != STORE_OK)
-		return -1;
-	return check_other(a, e, &place, claim.value, err);
+	return open_claims(a, e->repo, STORE_READ, &s, &claim, err) < 0
+		       ? -1
+		       : check_other(a, e, &place, claim.value, err);
 }
 
 /* ---- the branch and what is there ---- */
 
-/* Files whose changes git does not show, as the user wants it. */
-static int checkout_note_hidden(struct arena *a, struct item_place *place, struct error *err)
+/* Whether the document can keep them. */
+static bool names_fit(const char *const *names, size_t n)
 {
 	size_t bytes = 0;
 
-	if (place_note_hidden(a, place, err) < 0)
-		return -1;
-	for (size_t i = 0; i < place->hidden.n; i++) {
-		bytes += strlen(place->hidden.items[i]);
-		if (bytes > DIRTY_MAX || str_utf8_fault(str_of(place->hidden.items[i])))
-			return error_set(err, ERR_STATE,
-				"'%s' has too many files marked 'assume-unchanged' or "
-				"'skip-worktree', or one whose name is not UTF-8: work in a "
-				"worktree, without --in-place",
-				place->directory);
+	for (size_t i = 0; i < n; i++) {
+		bytes += strlen(names[i]);
+		if (bytes > DIRTY_MAX || str_utf8_fault(str_of(names[i])))
+			return false;
 	}
-	return 0;
+	return true;
 }
 
 static int choose_checkout(struct arena *a, const struct run_entry *e, const char *id,
@@ -126,34 +111,32 @@ static int choose_checkout(struct arena *a, const struct run_entry *e, const cha
 {
 	struct git_head head;
 	struct git_status s;
-	size_t bytes = 0;
 
 	if (git_read_head(a, e->repo, &head, err) < 0 ||
 		preflight_check_head(&head, e->repo, id, err) < 0 ||
 		git_read_status(a, e->repo, &s, err) < 0 ||
-		preflight_check_clean(e->repo, e->allow_dirty, &s, err) < 0) {
+		preflight_check_clean(e->repo, e->call->allow_dirty, &s, err) < 0) {
 		err->code = err->code == ERR_CHECK ? ERR_STATE : err->code;
 		return -1;
 	}
 	*place = (struct item_place){
 		.directory = e->repo, .branch = head.branch, .base = s.head, .in_place = true};
-	if (git_read_identity(a, place->directory, &place->identity, err) < 0 ||
-		checkout_note_hidden(a, place, err) < 0)
-		return -1;
 	for (size_t i = 0; i < s.changes.n; i++)
-		bytes += strlen(s.changes.items[i].path);
-	if (bytes > DIRTY_MAX)
-		return error_set(err, ERR_STATE,
-			"'%s' has too many uncommitted changes (%zu): commit or stash them",
-			e->repo, s.changes.n);
-	for (size_t i = 0; i < s.changes.n; i++) {
-		if (str_utf8_fault(str_of(s.changes.items[i].path)))
-			return error_set(err, ERR_STATE,
-				"'%s' has a changed file whose name is not UTF-8: commit or stash "
-				"it",
-				e->repo);
 		vec_push_in(a, &place->dirty, s.changes.items[i].path);
-	}
+	if (!names_fit(place->dirty.items, place->dirty.n))
+		return error_set(err, ERR_STATE,
+			"'%s' has too many uncommitted changes (%zu), or one of a file whose name "
+			"is not UTF-8: commit or stash them",
+			e->repo, s.changes.n);
+	/* Files whose changes git does not show, as the user wants it. */
+	if (git_read_identity(a, place->directory, &place->identity, err) < 0 ||
+		place_note_hidden(a, place, err) < 0)
+		return -1;
+	if (!names_fit(place->hidden.items, place->hidden.n))
+		return error_set(err, ERR_STATE,
+			"'%s' has too many files marked 'assume-unchanged' or 'skip-worktree', or "
+			"one whose name is not UTF-8: work in a worktree, without --in-place",
+			place->directory);
 	return 0;
 }
 
@@ -181,7 +164,7 @@ int checkout_enter(struct arena *a, const struct run_entry *e, const char *id,
 			return -1;
 		return checkout_check_head(a, place, id, err);
 	}
-	if (e->worktree && (e->worktree->slots || e->worktree->parent))
+	if (e->call->worktree && (e->call->worktree->slots || e->call->worktree->parent))
 		return error_set(err, ERR_USAGE,
 			"--slots and --parent need a worktree, but this item works in the "
 			"checkout");

@@ -94,7 +94,7 @@ void run_clearance_admit(struct run_entry *e, struct arena *a, const struct step
 	}
 	if (!e->clearance)
 		return;
-	if (!e->client)
+	if (!e->call->client)
 		name = locate_agent_type(a, e->plugin_root, name);
 	(void)clearance_persona(e->clearance, str_of(name), &by, &ignored);
 	out->tools = narrower(a, p, &role, by);

@@ -9,9 +9,9 @@
 #include "src/machine/place.h"
 #include "src/setup/setup.h"
 #include "src/run/run_internal.h"
+#include "src/run/status.h"
 #include "src/sandbox/sandbox.h"
 #include "src/store/disk.h"
-#include "src/sys/directory.h"
 #include "src/sys/forge.h"
 #include "src/sys/git.h"
 #include "src/sys/path.h"
@@ -257,7 +257,7 @@ static void check_sandbox(struct doctor *c)
 
 /* ---- the repository ---- */
 
-static void report_owner(struct doctor *c, const char *path, const char *name)
+static void report_owner(struct doctor *c, const char *path)
 {
 	CLEANUP(context_close) struct context_file f = {0};
 	CLEANUP(buf_release) struct buf text = BUF_INIT;
@@ -268,33 +268,14 @@ static void report_owner(struct doctor *c, const char *path, const char *name)
 		lease_read(&f, &h, &ignored) < 0 || !h.live)
 		return;
 	lease_describe(&text, &h);
-	report(c, HEALTH_OK, "at work", "%s: %s", name, text.s);
-}
-
-static void check_leases(struct doctor *c, const char *slug)
-{
-	struct directory_names names;
-	struct error ignored;
-	bool missing;
-	char *state, *dir;
-
-	if (context_state_directory(c->arena, &state, &ignored) < 0)
-		return;
-	dir = path_join(c->arena, state, slug);
-	if (directory_list(c->arena, dir, &names, &missing, &ignored) < 0)
-		return;
-	for (size_t i = 0; i < names.n; i++) {
-		struct str name = str_of(names.items[i]);
-
-		if (name.p[0] != '.' && str_ends(name, ".md"))
-			report_owner(c, path_join(c->arena, dir, name.p),
-				arena_dup(c->arena, str_sub(name, 0, name.n - 3)));
-	}
+	report(c, HEALTH_OK, "at work", "%s: %s", f.name, text.s);
 }
 
 static void check_slug(struct doctor *c)
 {
+	struct store_paths paths = {0};
 	struct error err = {0};
+	const char *dir;
 	char *slug;
 
 	if (git_slug(c->arena, c->repo, &slug, &err) != 0) {
@@ -302,7 +283,10 @@ static void check_slug(struct doctor *c)
 		return;
 	}
 	report(c, HEALTH_OK, "origin", "%s", slug);
-	check_leases(c, slug);
+	if (status_directory(c->arena, c->repo, &dir, &err) == 0 &&
+		store_documents(store_backend(), c->arena, dir, &paths, &err) == 0)
+		for (size_t i = 0; i < paths.n; i++)
+			report_owner(c, paths.items[i]);
 }
 
 /* The worktree of an item that has begun; NULL. */

@@ -10,11 +10,6 @@
 #include "src/sys/git.h"
 #include "src/sys/path.h"
 
-static bool has_workflows(struct arena *a, const char *root)
-{
-	return path_exists(path_join(a, root, "workflows"));
-}
-
 static char *installation_of_program(struct arena *a)
 {
 	const char *exe = path_own_program(a);
@@ -24,7 +19,7 @@ static char *installation_of_program(struct arena *a)
 		char *dir = arena_dup(a, path_dir(exe)), *root = path_join(a, dir, places[i]),
 		     real[PATH_MAX];
 
-		if (has_workflows(a, root) && realpath(root, real))
+		if (path_exists(path_join(a, root, "workflows")) && realpath(root, real))
 			return arena_dup(a, str_of(real));
 	}
 	return NULL;

@@ -1,10 +1,9 @@
 /* log.c: what agents print, kept beside the logs of scripts. */
-#include <errno.h>
 #include <fcntl.h>
 #include "src/run/run_internal.h"
 #include "src/sys/path.h"
 
-enum { LOG_MAX = 64 << 20, LINE_MAX_BYTES = 1 << 20 };
+enum { LOG_MAX = 64 << 20 };
 
 char *run_log_path(struct arena *a, const char *document, const char *id)
 {
@@ -18,74 +17,22 @@ char *run_log_path(struct arena *a, const char *document, const char *id)
 
 void run_log_open(struct run_log *l, const char *document, const char *id)
 {
+	struct masked_output *m = &l->out;
 	const char *path;
 	struct error ignored;
 
-	*l = (struct run_log){.fd = -1};
+	*l = (struct run_log){.out = {.fd = -1, .max = LOG_MAX, .credentials = true}};
 	path = run_log_path(&l->arena, document, id);
-	secrets_add(&l->arena, &l->secrets, (const char *const *)environ, NULL);
+	secrets_add(&l->arena, &m->secrets, (const char *const *)environ, NULL);
 	if (path_mkdirs(arena_dup(&l->arena, path_dir(path)), &ignored) == 0)
-		l->fd = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0600);
-}
-
-/* Adds the line to `text`, unless the log is full. */
-static void log_put(struct run_log *l, struct str line, struct buf *text)
-{
-	if (l->written + line.n >= LOG_MAX)
-		return;
-	buf_add(text, line);
-	buf_addc(text, '\n');
-	l->written += line.n + 1;
-}
-
-static void log_write(struct run_log *l, const struct buf *text)
-{
-	struct error ignored;
-
-	if (l->fd >= 0 && text->len)
-		(void)sys_write_all(l->fd, buf_str(text), "log", &ignored);
-}
-
-void run_log_line(struct run_log *l, struct str line)
-{
-	CLEANUP(buf_release) struct buf text = BUF_INIT;
-
-	log_put(l, line, &text);
-	log_write(l, &text);
-}
-
-static void log_put_masked(struct run_log *l, struct str line, struct buf *text)
-{
-	CLEANUP(buf_release) struct buf masked = BUF_INIT;
-
-	secrets_mask(&l->secrets, line, &masked);
-	log_put(l, buf_str(&masked), text);
-}
-
-/* The lines of a piece are written at once: agents may print millions of short ones. */
-void run_log_add(struct run_log *l, struct str piece)
-{
-	CLEANUP(buf_release) struct buf text = BUF_INIT;
-	struct str rest, line;
-
-	buf_add(&l->partial, piece);
-	rest = buf_str(&l->partial);
-	while (rest.n && (memchr(rest.p, '\n', rest.n) || rest.n >= LINE_MAX_BYTES) &&
-		str_line(&rest, &line))
-		log_put_masked(l, line, &text);
-	log_write(l, &text);
-	memmove(l->partial.s, rest.p, rest.n);
-	buf_cut(&l->partial, rest.n);
+		m->fd = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0600);
 }
 
 void run_log_close(struct run_log *l)
 {
-	CLEANUP(buf_release) struct buf text = BUF_INIT;
-
-	if (l->partial.len)
-		log_put_masked(l, buf_str(&l->partial), &text);
-	log_write(l, &text);
-	base_close(&l->fd);
-	buf_release(&l->partial);
+	if (l->out.partial.len)
+		masked_output_add(&l->out, STR("\n"));
+	masked_output_end(&l->out);
+	base_close(&l->out.fd);
 	arena_release(&l->arena);
 }

@@ -36,11 +36,6 @@ static const struct row {
 	ROW("allow-dirty", FLAG, call.allow_dirty),
 };
 
-static const char *options_shorten(struct arena *a, const char *repo, const char *path)
-{
-	return path_relative(a, repo, path_real(a, path));
-}
-
 static json *to_json(struct arena *a, const struct run_request *q, const char *repo)
 {
 	json *j = json_object();
@@ -50,9 +45,10 @@ static json *to_json(struct arena *a, const struct run_request *q, const char *r
 		const char *text = rows[i].kind <= PATH ? *(const char *const *)at : NULL;
 
 		if (text)
-			JSON_ADD(j, JSON_TEXT(rows[i].name, rows[i].kind == PATH
-								    ? options_shorten(a, repo, text)
-								    : text));
+			JSON_ADD(j, JSON_TEXT(rows[i].name,
+					    rows[i].kind == PATH
+						    ? path_relative(a, repo, path_real(a, text))
+						    : text));
 		else if (rows[i].kind == NUMBER && *(const int64_t *)at)
 			json_put_int(j, rows[i].name, *(const int64_t *)at);
 		else if (rows[i].kind == FLAG && *(const bool *)at)

@@ -183,7 +183,7 @@ static int stage_environment(struct arena *a, const struct run_item *r,
 			"stage '%s' has 'databaseAccess', and works in the checkout: a database "
 			"branch belongs to a worktree",
 			stage->name);
-	return run_pool_open(a, r, &pool, err) < 0 ||
+	return run_pool_open(a, &r->worktree, r->call.repo, &pool, err) < 0 ||
 			       pool_find(a, &pool, r->worktree.of.branch, true, &of, err) < 0 ||
 			       pool_databases_open(a, &pool, &d, err) < 0
 		       ? -1

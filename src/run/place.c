@@ -22,27 +22,6 @@ static int set_damage_error(struct error *err)
 	return error_prefix(err, "repair the repository ('git fsck' shows the damage)");
 }
 
-/* *name: the remote's default branch; NULL: the remote does not name one. */
-static int find_remote_default(
-	struct arena *a, const char *repo, const char **name, struct error *err)
-{
-	struct git_default known;
-	struct remote_state remote;
-
-	if (git_read_default(a, repo, &known, err) < 0)
-		return set_damage_error(err);
-	if (!known.head)
-		remote_read(a, repo, NULL, &remote);
-	*name = known.head ? known.head : remote.branch;
-	return 0;
-}
-
-/* The first step has tried to read the remote. */
-static bool is_unreachable(const struct run_entry *e)
-{
-	return e->remote && e->remote->fault;
-}
-
 /* *current: what the last fetch left is what the remote has now. */
 static int run_place_is_current(struct arena *a, const struct run_entry *e, const char *branch,
 	bool *current, struct error *err)
@@ -61,7 +40,7 @@ static int run_place_is_current(struct arena *a, const struct run_entry *e, cons
 }
 
 /* *branch: the given one, else the remote's default branch; NULL: unknown. Fetches it if the remote
- * can be reached. */
+ * can be reached. The first step has read the remote already. */
 static int update_start(struct arena *a, struct run_entry *e, const char *id, const char **branch,
 	struct error *err)
 {
@@ -72,19 +51,18 @@ static int update_start(struct arena *a, struct run_entry *e, const char *id, co
 		return -1;
 	if (!url)
 		return 0;
-	if (e->remote) {
-		bool current = false;
+	if (!e->remote) {
+		struct remote_state *now = arena_alloc(a, sizeof(*now));
 
-		if (!*branch)
-			*branch = e->remote->branch;
-		if (run_place_is_current(a, e, *branch, &current, err) < 0)
-			return -1;
-		if (current)
-			return 0;
-	} else if (!*branch && find_remote_default(a, e->repo, branch, err) < 0) {
-		return -1;
+		remote_read(a, e->repo, NULL, now);
+		e->remote = now;
 	}
-	if (*branch && !is_unreachable(e) && git_fetch_branch(e->repo, *branch, &fetched, err) < 0)
+	if (!*branch)
+		*branch = e->remote->branch;
+	if (run_place_is_current(a, e, *branch, &fetched, err) < 0)
+		return -1;
+	if (*branch && !fetched && !e->remote->fault &&
+		git_fetch_branch(e->repo, *branch, &fetched, err) < 0)
 		return -1;
 	if (!fetched)
 		e->notice = arena_printf(e->arena,
@@ -126,14 +104,14 @@ static int find_default_start(
 static int find_local_start(
 	struct arena *a, const struct run_entry *e, struct start *out, struct error *err)
 {
-	const char *const name = arena_printf(a, "refs/heads/%s", e->base);
+	const char *const name = arena_printf(a, "refs/heads/%s", e->call->base);
 	const char *found;
 
 	if (git_read_ids(a, e->repo, &name, 1, &found, err) < 0)
 		return set_damage_error(err);
 	if (!found)
 		return error_set(err, ERR_STATE,
-			"the branch '%s', where the work begins, is missing", e->base);
+			"the branch '%s', where the work begins, is missing", e->call->base);
 	*out = (struct start){.name = name, .commit = found};
 	return 0;
 }
@@ -146,7 +124,7 @@ static int find_start(struct arena *a, struct run_entry *e, const char *id, cons
 	const char *branch = target;
 	const char *names[3] = {NULL, NULL, "HEAD"}, *found[COUNT(names)];
 
-	if (e->base)
+	if (e->call->base)
 		return find_local_start(a, e, out, err);
 	if (update_start(a, e, id, &branch, err) < 0)
 		return -1;
@@ -170,18 +148,6 @@ static int find_start(struct arena *a, struct run_entry *e, const char *id, cons
 
 /* ---- the worktree ---- */
 
-/* That of the run, else of the resources, else one of all defaults. */
-static int find_pool(struct arena *a, const struct run_entry *e, const struct run_worktree *w,
-	struct worktree_pool_spec *out, struct error *err)
-{
-	const struct pool_choice choice = {.resources = w->resources, .repo = e->repo};
-
-	if (!w->pool)
-		return locate_pool_spec(a, &choice, out, err);
-	*out = *w->pool;
-	return 0;
-}
-
 /* *base: the merge base of the branch and the one that it began from. */
 static int run_place_find_base(struct arena *a, const struct run_worktree *w, const struct start *s,
 	const char **base, struct error *err)
@@ -201,7 +167,6 @@ static int create_worktree(struct arena *a, struct run_entry *e, const char *id,
 {
 	struct arena *keep = w->arena ? w->arena : a;
 	CLEANUP(pool_close) struct pool pool = {0};
-	struct worktree_pool_spec spec;
 	struct allocate_ask ask = {
 		.branch = w->branch ? w->branch : arena_printf(keep, "dev-team/%s", id),
 		.target = w->target,
@@ -211,23 +176,19 @@ static int create_worktree(struct arena *a, struct run_entry *e, const char *id,
 		.parent = w->parent,
 		.slots = w->slots ? w->slots : e->slots};
 	const char *target = getenv(RUN_TARGET_VARIABLE);
-	char *state;
 	int rc;
 
-	if (find_pool(keep, e, w, &spec, err) < 0 ||
-		context_state_directory(keep, &state, err) < 0 ||
+	if (run_pool_open(keep, w, e->repo, &pool, err) < 0 ||
 		find_start(keep, e, id, w->target, s, err) < 0 ||
 		preflight_check_branch(a, e->repo, ask.branch, err) < 0)
 		return -1;
 	ask.base = s->name;
-	if (e->base && target && *target)
+	if (e->call->base && target && *target)
 		ask.sparse = target;
-	if (pool_open(keep, &spec, e->repo, state, w->artifacts, &pool, err) < 0)
-		return -1;
 	rc = pool_allocate(keep, &pool, &ask, &w->of, &w->created, err);
 	if (rc < 0 && ask.sparse && err->code == ERR_INPUT)
 		return error_prefix(err, RUN_TARGET_VARIABLE);
-	if (rc == 0 || !e->base || !ask.parent || err->code != ERR_STATE)
+	if (rc == 0 || !e->call->base || !ask.parent || err->code != ERR_STATE)
 		return rc;
 	/* Its parent has no port for it: it gets one as any item does. */
 	ask.parent = NULL;
@@ -372,27 +333,21 @@ static int note_dirty(
 	return 0;
 }
 
-/* Commits of the agents would land on the branch of whatever it leads to. */
-static int refuse_link(const char *directory, const char *id, struct error *err)
-{
-	return error_set(err, ERR_STATE,
-		"'%s' is a symbolic link now, not the worktree of '%s': remove the link ('rm'), "
-		"and "
-		"run the same command again, which makes the worktree again",
-		directory, id);
-}
-
 static int enter_worktree(struct arena *a, struct run_entry *e, const char *id,
 	struct item_place *place, bool *changed, struct error *err)
 {
-	struct run_worktree own = {0}, *w = e->worktree ? e->worktree : &own;
+	struct run_worktree own = {0}, *w = e->call->worktree ? e->call->worktree : &own;
 	const char *old = place->directory;
 	bool linked = false;
 	struct stat st;
 	struct start start = {0};
 
+	/* Commits of the agents would land on the branch of whatever the link leads to. */
 	if (old && lstat(old, &st) == 0 && S_ISLNK(st.st_mode))
-		return refuse_link(old, id, err);
+		return error_set(err, ERR_STATE,
+			"'%s' is a symbolic link now, not the worktree of '%s': remove the link "
+			"('rm'), and run the same command again, which makes the worktree again",
+			old, id);
 	if (old && path_check_exists(path_join(a, old, ".git"), &linked, err) < 0)
 		return -1;
 	if (linked && (w->entered || !w->run))
@@ -551,7 +506,7 @@ int run_place_enter(void *data, struct arena *a, const char *id, struct item_pla
 		return -1;
 	if (place->directory && !place->in_place) /* the last agent may have been killed */
 		git_clear_locks(place->directory, place->branch);
-	if ((e->in_place && !in_place) || (e->own_worktree && in_place))
+	if ((e->in_place && !in_place) || (e->call->own_worktree && in_place))
 		return error_set(err, ERR_STATE,
 			"'%s' already works in '%s': --%s is only for its first step", id,
 			place->directory, in_place ? "worktree" : "in-place");

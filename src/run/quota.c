@@ -4,7 +4,6 @@
 #include "src/base/number.h"
 #include "src/machine/action.h"
 #include "src/quota/quota.h"
-#include "src/run/quota_source.h"
 #include "src/run/run_internal.h"
 #include "src/setup/setup.h"
 #include "src/sys/digest.h"
@@ -347,7 +346,7 @@ void run_quota_admit(struct run_entry *e, struct arena *a, const struct context_
 	const char *id, const struct step_request *request, struct admission *out)
 {
 	CLEANUP(quota_release_decision) struct quota_decision d = {.verdict = QUOTA_GRANTED};
-	const struct run_item *r = e->run;
+	const struct run_item *r = e->call->run;
 	const char *harness;
 	bool asked;
 
@@ -398,7 +397,7 @@ int run_quota_denied(const struct run_entry *e, struct str line, struct error *e
 {
 	const struct stage_spec *s = e->denied;
 	return s && str_starts(line, "[{\"action\":\"done\"")
-		       ? run_failure_end(e->run, s, "AdmissionDenied", err)
+		       ? run_failure_end(e->call->run, s, "AdmissionDenied", err)
 		       : 0;
 }
 
@@ -440,12 +439,6 @@ static void log_fault(const json *action, const struct error *err)
 		json_get_str(action, "id"), err->text);
 }
 
-static struct quota_usage usage_of(const struct usage *used)
-{
-	return (struct quota_usage){
-		.input = used->input_tokens + used->cache_written, .output = used->output_tokens};
-}
-
 /* Opens the ledger when it is needed. */
 static int settle_on(struct arena *a, const struct run_item *r, const json *action,
 	const char *harness, const struct usage *used, struct quota_usage *u, struct quota *ledger,
@@ -467,7 +460,7 @@ static int settle_on(struct arena *a, const struct run_item *r, const json *acti
 /* A harness of the chain that did not do the work may hold a reservation: it counts as estimated,
  * because the action may have been interrupted there. */
 static int settle_chain(struct arena *a, const struct run_item *r, const json *action,
-	const char *harness, const struct usage *used, struct error *err)
+	const char *harness, const struct usage *used, bool part, struct error *err)
 {
 	bool known = used->input_tokens >= 0 && used->output_tokens >= 0;
 	CLEANUP(quota_close) struct quota ledger = {0};
@@ -476,14 +469,18 @@ static int settle_chain(struct arena *a, const struct run_item *r, const json *a
 			a, r->pipeline, json_get_str(action, "id"), json_get_str(action, "agent")));
 	struct text_list all = {0};
 
+	if (part && !known)
+		return 0;
 	chain_add_name(a, &all, harness);
-	for (size_t i = 0; i < chain.n; i++)
+	for (size_t i = 0; i < chain.n && !part; i++)
 		chain_add_name(a, &all, chain.list[i]);
 	for (size_t i = 0; i < all.n; i++) {
 		struct quota_usage u = {.input = -1, .output = -1};
 
 		if (!i && known)
-			u = usage_of(used);
+			u = (struct quota_usage){.input = used->input_tokens + used->cache_written,
+				.output = used->output_tokens,
+				.partial = part};
 		if (settle_on(a, r, action, all.list[i], used, &u, &ledger, err) < 0)
 			return -1;
 	}
@@ -491,24 +488,11 @@ static int settle_chain(struct arena *a, const struct run_item *r, const json *a
 }
 
 void run_quota_settle(struct arena *a, const struct run_item *r, const json *action,
-	const char *harness, const struct usage *used)
+	const char *harness, const struct usage *used, bool part)
 {
 	struct error err;
 
-	if (r->pipeline && settle_chain(a, r, action, harness, used, &err) < 0)
-		log_fault(action, &err);
-}
-
-void run_quota_settle_part(struct arena *a, const struct run_item *r, const json *action,
-	const char *harness, const struct usage *used)
-{
-	CLEANUP(quota_close) struct quota ledger = {0};
-	struct quota_usage u = usage_of(used);
-	struct error err;
-
-	u.partial = true;
-	if (r->pipeline && used->input_tokens >= 0 && used->output_tokens >= 0 &&
-		settle_on(a, r, action, harness, used, &u, &ledger, &err) < 0)
+	if (r->pipeline && settle_chain(a, r, action, harness, used, part, &err) < 0)
 		log_fault(action, &err);
 }
 
@@ -549,7 +533,7 @@ void run_quota_session_settle(struct arena *a, const char *repo, const char *doc
 	if (run_quota_session(a, &call, &r, &err) < 0)
 		log_fault(action, &err);
 	else if (r)
-		run_quota_settle(a, r, action, SESSION_HARNESS, used);
+		run_quota_settle(a, r, action, SESSION_HARNESS, used, false);
 }
 
 void run_quota_session_limit(

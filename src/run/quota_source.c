@@ -1,7 +1,7 @@
 /* quota_source.c: what a vendor says is used of a plan, by a command of the user. docs/quota.md. */
 #include "src/base/clock.h"
 #include "src/event/event.h"
-#include "src/run/quota_source.h"
+#include "src/run/run.h"
 #include "src/setup/setup.h"
 #include "src/sys/process.h"
 

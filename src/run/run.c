@@ -796,24 +796,23 @@ int run_actions(struct arena *a, const struct run_request *given, run_next *next
 
 static void print_rows(const struct run_loop *l, struct buf *out)
 {
+	CLEANUP(json_free)
+	json *stopped = JSON_OBJECT(
+		JSON_TEXT("result", "stopped"), JSON_TEXT("reason", "the run stopped; see above"));
 	json *all = json_array();
 
 	for (size_t i = 0; i < l->n; i++) {
 		const struct run_work *w = &l->works[i];
-		const char *log = json_get_str(w->done, "log"),
-			   *next = json_get_str(w->done, "continue");
+		const json *done = w->failed ? stopped : w->done;
+		const char *log = json_get_str(done, "log"), *next = json_get_str(done, "continue");
 
 		if (w->phase == WORK_QUEUED)
 			continue;
-		json_push(all,
-			w->failed ? JSON_OBJECT(JSON_TEXT("id", w->of.call.id),
-					    JSON_TEXT("result", "stopped"),
-					    JSON_TEXT("reason", "the run stopped; see above"))
-				  : JSON_OBJECT(JSON_TEXT("id", w->of.call.id),
-					    JSON_TEXT("result", json_get_str(w->done, "result")),
-					    JSON_TEXT("reason", json_get_str(w->done, "reason")),
-					    JSON_IF(log, JSON_TEXT("log", log)),
-					    JSON_IF(next, JSON_TEXT("continue", next))));
+		json_push(all, JSON_OBJECT(JSON_TEXT("id", w->of.call.id),
+				       JSON_TEXT("result", json_get_str(done, "result")),
+				       JSON_TEXT("reason", json_get_str(done, "reason")),
+				       JSON_IF(log, JSON_TEXT("log", log)),
+				       JSON_IF(next, JSON_TEXT("continue", next))));
 	}
 	json_print_line(out, all);
 }

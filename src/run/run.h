@@ -129,6 +129,35 @@ int run_quota_request(struct arena *a, const struct resources *resources, const 
  * Without a ledger there is nothing to do. */
 int run_quota_end_item(struct arena *a, const char *document, const char *item, struct error *err);
 
+/* What a vendor says is used of a plan whose `quotaSource` is not `self-tracked`, as a command of
+ * the user reports it. Before the ledger decides, the figure replaces that of the ledger. The
+ * command runs before the ledger is opened, which blocks other processes. */
+struct quota_reading {
+	const struct subscription_plan *plan;
+	unsigned seat;
+	int64_t used, resets_at; /* tokens; when the window ends, 0: not said */
+	const char *fault;       /* why the ledger's figure counts; NULL */
+};
+struct quota_readings {
+	struct quota_reading *items;
+	size_t n, cap;
+};
+/* Of the seats of the request. -1: nothing may start: a plan of `authoritative-api` has no answer
+ * (ERR_STATE: no command; ERR_SYSTEM), or the user's settings are refused. */
+int quota_source_read(struct arena *a, const struct quota_request *r, struct quota_readings *out,
+	struct error *err);
+/* Sets the windows of the open ledger; reports LedgerSourceFallback, and LedgerReconciliation where
+ * the first figure replaces one that was counted. */
+int quota_source_apply(struct arena *a, struct quota *q, const struct quota_request *r,
+	const struct quota_readings *readings, const char *artifacts, struct error *err);
+/* Adds what was read from a cache to the input tokens, if the user's settings say so of a plan of
+ * the request. Unknown figures stay so. */
+int quota_source_add_reads(struct arena *a, const struct quota_request *r, const struct usage *used,
+	struct quota_usage *out, struct error *err);
+/* LedgerReconciliation. `was`: the window before. */
+int quota_source_report(const char *artifacts, const struct quota_request *r,
+	const struct quota_window *was, int64_t used, struct error *err);
+
 /* Whether the settings of the repository name a pipeline. */
 bool run_quota_session_asks(struct arena *a, const char *repo);
 /* An agent of a session has ended, and its client says what it used. Without a pipeline in the

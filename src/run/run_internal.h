@@ -69,8 +69,10 @@ int run_setup_databases(struct arena *a, struct run_item *r, const json *action,
 const char *run_action_directory(const struct run_item *r, const json *action);
 /* Reclaims a worktree that this run created and did no work in. Best effort. */
 void run_setup_undo(struct arena *a, struct run_item *r);
-/* Opens the pool of the run's worktree. Close it with pool_close(). */
-int run_pool_open(struct arena *a, const struct run_item *r, struct pool *out, struct error *err);
+/* Opens the pool that the worktree is of: its own, else that of the resources, else one of all
+ * defaults. Close it with pool_close(). */
+int run_pool_open(struct arena *a, const struct run_worktree *w, const char *repo, struct pool *out,
+	struct error *err);
 
 /* What run_stop() has asked since run_stop_forget(): NULL, "after", "now". */
 const char *run_stop_asked(struct arena *a, const char *document);
@@ -87,13 +89,13 @@ void run_options_add(const struct run_request *q, const char *repo, struct buf *
 /* ---- one item, and its children (step.c, tree.c) ---- */
 
 enum { RUN_DEPTH_MAX = 8, RUN_ATTEMPTS_MAX = 1000 };
-/* A limit from the environment. -1: ERR_USAGE, it is no whole number. */
+/* A limit from the environment; UINT_MAX: none. -1: ERR_USAGE, it is no whole number. */
 #define RUN_RETRIES_VARIABLE  "AGENT_TOPOLOGY_MAX_RETRIES"
 #define RUN_DEPTH_VARIABLE    "AGENT_TOPOLOGY_MAX_DEPTH"
 #define RUN_MERGES_VARIABLE   "AGENT_MERGE_CONFLICT_MAX_ATTEMPTS"
 #define RUN_TARGET_VARIABLE   "AGENT_WORKTREE_TARGET_PATH"
 #define RUN_CHILDREN_VARIABLE "AGENT_RELATIONSHIP_MAX_CHILDREN"
-int run_read_cap(const char *variable, uint64_t *cap, bool *given, struct error *err);
+int run_read_cap(const char *variable, unsigned *cap, struct error *err);
 /* A step of the item alone: its array has the children as actions `run_item`. */
 int run_step_item(
 	struct arena *a, const struct run_step_call *call, struct buf *out, struct error *err);
@@ -102,14 +104,19 @@ bool run_step_holds(const struct run_step_call *call, const struct lease_holder 
 /* Keeps the lease of an item of the run: renews it after half of its time. `wait`: also takes it,
  * since a step that waits has none. Best effort. */
 void run_step_keep_lease(const struct run_step_call *call, const char *document, bool wait);
-/* The command that makes the item go on. */
-const char *run_step_continuation(struct arena *a, const struct run_step_call *call);
-/* Calls `visit` for each child that the item has begun and whose document is there; `action` of the
- * item waits for it, or did. -1: `visit` returned it. */
-typedef int run_child_visit(
-	void *data, const char *id, const char *action, const char *document, struct error *err);
-int run_each_child(struct arena *a, const struct context_file *f, run_child_visit *visit,
-	void *data, struct error *err);
+/* The command that makes the item go on. `repair`: what comes before it; NULL: nothing. */
+const char *run_step_continuation(
+	struct arena *a, const struct run_step_call *call, const char *repair);
+/* A child that the item has begun and whose document is there. */
+struct run_begun {
+	const char *id, *document;
+	const char *action; /* of the item: it waits for the child, or did */
+};
+struct run_begun_list {
+	struct run_begun *items;
+	size_t n, cap;
+};
+struct run_begun_list run_begun_children(struct arena *a, const struct context_file *f);
 /* Ends the children that no outstanding action waits for; one that another session holds is named
  * to people. `all`: every child, and -1 if one cannot be ended. */
 int run_end_children(struct arena *a, const struct run_step_call *call,
@@ -127,19 +134,16 @@ const char *run_top_document(struct arena *a, const struct context_file *f);
 struct clearance;
 
 struct run_entry {
-	const char *repo;     /* first: environment_local reads it */
-	const char *client;   /* of a run */
+	const char *repo; /* first: environment_local reads it */
+	const struct run_step_call *call;
 	const char *document; /* of the item */
-	bool in_place, own_worktree, allow_dirty;
-	const char *base; /* the local branch that its own begins at; NULL: the remote's */
-	unsigned slots;   /* ports to reserve for its children, unless the run says */
+	bool in_place;
+	unsigned slots; /* ports to reserve for its children, unless the run says */
 	const struct remote_state *remote; /* as the first step found it; NULL: not asked */
 	const struct preflight *first;     /* the check of the first step; NULL: a later one */
-	struct run_worktree *worktree;     /* NULL: by default */
 	struct arena *arena;               /* of the notice */
 	const char *notice;                /* for people, if the step succeeds; NULL: none */
 	const char *damage; /* what an agent did to its worktree, until a claim is checked */
-	const struct run_item *run; /* NULL: nothing limits what agents use */
 	bool costs_known;
 	/* If `costs_known`: of the agents of the item at the top and all below it, so far. */
 	double cost_usd, cost_today_usd;
@@ -178,12 +182,10 @@ void run_quota_admit(struct run_entry *e, struct arena *a, const struct context_
 /* After a step that printed `line`: -1 if it ended the item's work because the ledger denied a
  * stage whose `onFailure` is `abort` (ERR_CHECK) or `pause` (ERR_STATE). */
 int run_quota_denied(const struct run_entry *e, struct str line, struct error *err);
-/* Books what the harness used for an action. Best effort: what fails is logged. */
+/* Books what the harness used for an action. `part`: of a call that ended before the action did,
+ * which keeps its reservation. Best effort: what fails is logged. */
 void run_quota_settle(struct arena *a, const struct run_item *r, const json *action,
-	const char *harness, const struct usage *used);
-/* The same of a call that ended before the action did, which keeps its reservation. */
-void run_quota_settle_part(struct arena *a, const struct run_item *r, const json *action,
-	const char *harness, const struct usage *used);
+	const char *harness, const struct usage *used, bool part);
 /* The account of that harness, NULL: of the first of the action's chain, is at its limit until
  * then. Best effort. */
 void run_quota_limit(struct arena *a, const struct run_item *r, const json *action,
@@ -224,17 +226,10 @@ int run_action_execute(const struct run_item *r, const struct run_action *p,
  * where it cannot be written the agent works all the same. */
 struct run_log {
 	struct arena arena;
-	int fd; /* -1: none */
-	size_t written;
-	struct secrets secrets; /* of our environment */
-	struct buf partial;     /* a line that has not ended */
+	struct masked_output out; /* with the secrets of our environment */
 };
 void run_log_open(struct run_log *l, const char *document, const char *id);
-/* A line, which is masked already. */
-void run_log_line(struct run_log *l, struct str line);
-/* A piece of output; complete lines are masked and written. */
-void run_log_add(struct run_log *l, struct str piece);
-void run_log_close(struct run_log *l); /* for CLEANUP */
+void run_log_close(struct run_log *l);
 
 struct run_environment {
 	const char **items; /* `NAME=value` */

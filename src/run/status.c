@@ -19,7 +19,7 @@ enum { REASON_MAX = 300, LINE_QUESTION_MAX = 60 };
 static const char *const statuses[] = {
 	"works", "waits", "failed", "broken", "parked", "idle", "queued", "done", NULL};
 
-static const char *run_status_text_of(const json *item, const char *key)
+static const char *status_text(const json *item, const char *key)
 {
 	const char *text = json_get_str(item, key);
 
@@ -71,9 +71,8 @@ static bool find_dispatch(const json *event, void *data)
 	if (!json_str_is(event, "type", "dispatch"))
 		return true;
 	for (const json *a = json_first(d->actions); a; a = json_next(a))
-		if (json_str_is(a, "id", run_status_text_of(event, "action")) &&
-			!json_get(a, "since")) {
-			json_put_str((json *)a, "since", str_of(run_status_text_of(event, "ts")));
+		if (json_str_is(a, "id", status_text(event, "action")) && !json_get(a, "since")) {
+			json_put_str((json *)a, "since", str_of(status_text(event, "ts")));
 			d->missing--;
 		}
 	return d->missing > 0;
@@ -120,15 +119,6 @@ static int run_status_read_actions(struct reading *r, struct error *err)
 	return 0;
 }
 
-static int read_owner(struct reading *r, struct error *err)
-{
-	if (lease_read(r->file, &r->holder, err) < 0)
-		return -1;
-	r->run = running_process(r->arena, &r->holder);
-	r->works = r->run || (r->holder.live && !lease_is_dead(r->arena, &r->holder));
-	return 0;
-}
-
 /* ---- what is known of it ---- */
 
 static void run_status_add_key(struct reading *r, const char *key, const char *as)
@@ -165,14 +155,6 @@ static int add_place(struct reading *r, struct error *err)
 	return 0;
 }
 
-static void run_status_add_usage(struct reading *r)
-{
-	json *total = agents_total(r->file);
-
-	if (total)
-		json_put(r->item, "usage", total);
-}
-
 /* ---- how it goes on ---- */
 
 void status_add_address(struct buf *out, const char *id, const char *document)
@@ -206,7 +188,7 @@ static void run_status_add_command(struct reading *r, const char *before, const 
 	CLEANUP(buf_release) struct buf text = BUF_INIT;
 
 	buf_adds(&text, before);
-	status_add_address(&text, run_status_text_of(r->item, "id"), r->file->path);
+	status_add_address(&text, status_text(r->item, "id"), r->file->path);
 	buf_adds(&text, after);
 	json_put_str(r->item, "continue", buf_str(&text));
 }
@@ -239,6 +221,14 @@ void status_add_continuation(struct buf *out, struct context_file *f)
 	buf_add(out, buf_str(&options));
 }
 
+static void run_status_set_continuation(struct reading *r)
+{
+	CLEANUP(buf_release) struct buf command = BUF_INIT;
+
+	status_add_continuation(&command, r->file);
+	json_put_str(r->item, "continue", buf_str(&command));
+}
+
 static void run_status_add_failure(struct reading *r)
 {
 	struct failure why;
@@ -269,7 +259,6 @@ static const char *run_status_of(const struct reading *r)
 /* A run goes on by itself. */
 static void run_status_add_wait(struct reading *r)
 {
-	CLEANUP(buf_release) struct buf command = BUF_INIT;
 	struct error ignored;
 	struct wait w;
 
@@ -282,16 +271,12 @@ static void run_status_add_wait(struct reading *r)
 	if (wait_read(&r->file->doc, &w, &ignored) < 0)
 		return;
 	JSON_ADD(r->item, JSON_TIME("until", w.until), JSON_TEXT("reason", w.reason));
-	if (r->run)
-		return;
-	status_add_continuation(&command, r->file);
-	json_put_str(r->item, "continue", buf_str(&command));
+	if (!r->run)
+		run_status_set_continuation(r);
 }
 
 static void run_status_add_end(struct reading *r, const char *status, bool brief)
 {
-	CLEANUP(buf_release) struct buf command = BUF_INIT;
-
 	if (strcmp(status, "waits") == 0 && !context_get(&r->file->doc, "question").n) {
 		run_status_add_wait(r);
 	} else if (strcmp(status, "waits") == 0) {
@@ -303,8 +288,7 @@ static void run_status_add_end(struct reading *r, const char *status, bool brief
 		if (!brief)
 			run_status_add_failure(r);
 	} else if (strcmp(status, "idle") == 0) {
-		status_add_continuation(&command, r->file);
-		json_put_str(r->item, "continue", buf_str(&command));
+		run_status_set_continuation(r);
 	} else {
 		run_status_add_key(r, "outcome", "reason");
 		run_status_add_key(r, "landed", "landed");
@@ -315,9 +299,13 @@ static int run_status_read_item(struct reading *r, bool brief, struct error *err
 {
 	const struct context *c = &r->file->doc;
 	const char *status;
+	json *usage;
 
-	if (context_open_keys(r->file, err) < 0 || read_owner(r, err) < 0 ||
-		run_status_read_actions(r, err) < 0)
+	if (context_open_keys(r->file, err) < 0 || lease_read(r->file, &r->holder, err) < 0)
+		return -1;
+	r->run = running_process(r->arena, &r->holder);
+	r->works = r->run || (r->holder.live && !lease_is_dead(r->arena, &r->holder));
+	if (run_status_read_actions(r, err) < 0)
 		return -1;
 	status = run_status_of(r);
 	r->item = JSON_OBJECT(JSON_TEXT("id", context_get(c, "work_item_id").p),
@@ -328,7 +316,8 @@ static int run_status_read_item(struct reading *r, bool brief, struct error *err
 	if (add_place(r, err) < 0)
 		return -1;
 	run_status_add_key(r, "pr_url", "pull_request");
-	run_status_add_usage(r);
+	usage = agents_total(r->file);
+	JSON_ADD(r->item, JSON_IF(usage, JSON_VALUE("usage", usage)));
 	run_status_add_end(r, status, brief);
 	run_status_add_key(r, "last_updated", "last_updated");
 	JSON_ADD(r->item, JSON_TEXT("file", r->file->path));
@@ -375,19 +364,20 @@ json *status_item(const char *document, bool brief)
 
 /* ---- all items ---- */
 
+static unsigned status_rank(const json *item)
+{
+	unsigned at = 0;
+
+	(void)str_index(str_of(status_text(item, "status")), statuses, &at);
+	return at;
+}
+
 static int by_status(const void *a, const void *b)
 {
-	unsigned x, y;
-	int order;
+	const json *x = *(const json *const *)a, *y = *(const json *const *)b;
+	int order = (int)status_rank(x) - (int)status_rank(y);
 
-	(void)str_index(
-		str_of(run_status_text_of(*(const json *const *)a, "status")), statuses, &x);
-	(void)str_index(
-		str_of(run_status_text_of(*(const json *const *)b, "status")), statuses, &y);
-	order = (int)x - (int)y;
-	return order ? order
-		     : strcmp(run_status_text_of(*(const json *const *)a, "file"),
-			       run_status_text_of(*(const json *const *)b, "file"));
+	return order ? order : strcmp(status_text(x, "file"), status_text(y, "file"));
 }
 
 void status_sort(json **items)
@@ -477,14 +467,8 @@ static const char *add_agents(struct buf *out, const json *item)
 	if (!first)
 		buf_adds(out, "between two actions");
 	for (const json *a = first; a; a = json_next(a))
-		buf_addf(out, "%s%s", a == first ? "" : ", ", run_status_text_of(a, "agent"));
-	return run_status_text_of(first, "since");
-}
-
-/* `developer, script since ... (3m 04s)` */
-static void add_workers(struct buf *out, const json *item)
-{
-	add_since(out, add_agents(out, item));
+		buf_addf(out, "%s%s", a == first ? "" : ", ", status_text(a, "agent"));
+	return status_text(first, "since");
 }
 
 void status_add_line(struct buf *out, const json *items)
@@ -497,9 +481,9 @@ void status_add_line(struct buf *out, const json *items)
 
 		if (!waits && !json_str_is(i, "status", "works"))
 			continue;
-		buf_addf(out, "%s%s %s: ", out->len ? " | " : "", run_status_text_of(i, "id"),
-			waits ? "waits for your answer" : run_status_text_of(i, "state"));
-		question = str_of(run_status_text_of(i, "question"));
+		buf_addf(out, "%s%s %s: ", out->len ? " | " : "", status_text(i, "id"),
+			waits ? "waits for your answer" : status_text(i, "state"));
+		question = str_of(status_text(i, "question"));
 		if (waits && str_line(&question, &line))
 			buf_add_printable(out, line, LINE_QUESTION_MAX);
 		since = waits ? "" : add_agents(out, i);
@@ -512,62 +496,44 @@ void status_add_line(struct buf *out, const json *items)
 		buf_addc(out, '\n');
 }
 
-/* Behind what the line has already, from `from` on. */
-static void separate(struct buf *out, size_t from)
+/* Behind what the line has from `from` on. */
+static void add_part(struct buf *out, size_t from, const char *before, const char *text)
 {
-	if (out->len > from)
-		buf_adds(out, "; ");
+	if (*text)
+		buf_addf(out, "%s%s%s", out->len > from ? "; " : "", before, text);
 }
 
 /* The one line that a list has of it, behind id, status and state. */
 static void add_summary(struct buf *out, const json *item)
 {
 	CLEANUP(buf_release) struct buf cost = BUF_INIT;
-	const char *command = run_status_text_of(item, "continue"),
-		   *url = run_status_text_of(item, "pull_request"),
-		   *why = *run_status_text_of(item, "error") ? run_status_text_of(item, "error")
-			  : *run_status_text_of(item, "question")
-				  ? run_status_text_of(item, "question")
-				  : run_status_text_of(item, "reason");
+	const char *url = status_text(item, "pull_request"),
+		   *why = *status_text(item, "error")      ? status_text(item, "error")
+			  : *status_text(item, "question") ? status_text(item, "question")
+							   : status_text(item, "reason");
 	size_t from = out->len;
 	struct usage used;
 
 	if (json_str_is(item, "status", "works"))
-		add_workers(out, item);
+		add_since(out, add_agents(out, item));
 	else
 		buf_add_printable(out, str_of(why), REASON_MAX);
-	if (*run_status_text_of(item, "until")) {
-		separate(out, from);
-		buf_addf(out, "until %s", run_status_text_of(item, "until"));
-	}
 	usage_get(json_get(item, "usage"), &used);
 	usage_describe(&cost, &used);
-	if (cost.len) {
-		separate(out, from);
-		buf_add(out, buf_str(&cost));
-	}
-	if (*url && !strstr(why, url)) {
-		separate(out, from);
-		buf_adds(out, url);
-	}
-	if (*run_status_text_of(item, "landed")) {
-		separate(out, from);
-		buf_addf(out, "landed on %s", run_status_text_of(item, "landed"));
-	}
-	if (*command) {
-		separate(out, from);
-		buf_adds(out, command);
-	}
+	add_part(out, from, "until ", status_text(item, "until"));
+	add_part(out, from, "", cost.len ? cost.s : "");
+	add_part(out, from, "", strstr(why, url) ? "" : url);
+	add_part(out, from, "landed on ", status_text(item, "landed"));
+	add_part(out, from, "", status_text(item, "continue"));
 }
 
 static void run_status_add_row(struct buf *out, const json *item)
 {
 	bool broken = json_str_is(item, "status", "broken");
 
-	buf_addf(out, "%-12s  %-7s  ", run_status_text_of(item, "id"),
-		run_status_text_of(item, "status"));
+	buf_addf(out, "%-12s  %-7s  ", status_text(item, "id"), status_text(item, "status"));
 	if (!broken)
-		buf_addf(out, "%-14s  ", run_status_text_of(item, "state"));
+		buf_addf(out, "%-14s  ", status_text(item, "state"));
 	add_summary(out, item);
 	while (out->len && out->s[out->len - 1] == ' ')
 		buf_cut(out, out->len - 1);
@@ -577,12 +543,10 @@ static void run_status_add_row(struct buf *out, const json *item)
 void status_add_table(struct buf *out, const json *items)
 {
 	size_t counts[COUNT(statuses)] = {0};
-	unsigned at;
 
 	for (const json *i = json_first(items); i; i = json_next(i)) {
 		run_status_add_row(out, i);
-		(void)str_index(str_of(run_status_text_of(i, "status")), statuses, &at);
-		counts[at]++;
+		counts[status_rank(i)]++;
 	}
 	buf_addf(out, "%zu item%s", json_len(items), json_len(items) == 1 ? "" : "s");
 	for (size_t k = 0; statuses[k]; k++)
@@ -605,34 +569,28 @@ static void add_fact(struct buf *out, const char *name, const char *text)
 
 static void run_status_add_working(struct buf *out, const json *item)
 {
+	CLEANUP(buf_release) struct buf by = BUF_INIT;
 	const json *owner = json_get(item, "owner");
 
 	for (const json *a = json_first(json_get(item, "actions")); a; a = json_next(a)) {
 		CLEANUP(buf_release) struct buf text = BUF_INIT;
 
-		buf_addf(&text, "%s, %s", run_status_text_of(a, "id"),
-			run_status_text_of(a, "agent"));
-		add_since(&text, run_status_text_of(a, "since"));
+		buf_addf(&text, "%s, %s", status_text(a, "id"), status_text(a, "agent"));
+		add_since(&text, status_text(a, "since"));
 		add_fact(out, json_str_is(item, "status", "works") ? "working" : "requested",
 			text.s);
 	}
 	if (json_get(item, "run")) {
-		CLEANUP(buf_release) struct buf text = BUF_INIT;
-
-		buf_addf(&text, "dev-team run, %s", run_status_text_of(item, "run"));
-		add_fact(out, "by", text.s);
+		buf_addf(&by, "dev-team run, %s", status_text(item, "run"));
 	} else if (owner) {
-		CLEANUP(buf_release) struct buf text = BUF_INIT;
-
-		buf_addf(&text, "'%s'%s%s", run_status_text_of(owner, "name"),
-			json_get(owner, "process") ? ", " : "",
-			run_status_text_of(owner, "process"));
-		add_since(&text, run_status_text_of(owner, "since"));
-		buf_adds(&text, json_is_true(json_get(owner, "ended"))
-					? ", which has ended: any session continues it"
-					: "");
-		add_fact(out, "by", text.s);
+		buf_addf(&by, "'%s'%s%s", status_text(owner, "name"),
+			json_get(owner, "process") ? ", " : "", status_text(owner, "process"));
+		add_since(&by, status_text(owner, "since"));
+		buf_adds(&by, json_is_true(json_get(owner, "ended"))
+				      ? ", which has ended: any session continues it"
+				      : "");
 	}
+	add_fact(out, "by", by.s ? by.s : "");
 }
 
 static void run_status_add_attempts(struct buf *out, const json *item)
@@ -672,16 +630,15 @@ void status_add_details(struct buf *out, const json *item)
 		{"reason", "reason"}, {"limit", "limit"}, {"error", "error"}, {"log", "log"},
 		{"last_words", "last words"}, {"continue", "continue with"},
 		{"last_updated", "last change"}, {"file", "file"}};
-	const char *state = run_status_text_of(item, "state");
+	const char *state = status_text(item, "state");
 
-	buf_addf(out, "%s: %s%s%s%s\n", run_status_text_of(item, "id"),
-		run_status_text_of(item, "status"), *state ? " (state '" : "", state,
-		*state ? "')" : "");
+	buf_addf(out, "%s: %s%s%s%s\n", status_text(item, "id"), status_text(item, "status"),
+		*state ? " (state '" : "", state, *state ? "')" : "");
 	run_status_add_working(out, item);
 	run_status_add_attempts(out, item);
 	for (size_t i = 0; i < COUNT(facts); i++)
-		add_fact(out, facts[i][1], run_status_text_of(item, facts[i][0]));
+		add_fact(out, facts[i][1], status_text(item, facts[i][0]));
 	add_used(out, item);
 	for (size_t i = 0; i < COUNT(ends); i++)
-		add_fact(out, ends[i][1], run_status_text_of(item, ends[i][0]));
+		add_fact(out, ends[i][1], status_text(item, ends[i][0]));
 }

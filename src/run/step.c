@@ -1,3 +1,4 @@
+#include <limits.h>
 #include "context/lease.h"
 #include "src/base/number.h"
 #include "src/graph/manifest.h"
@@ -104,27 +105,15 @@ static int take_results(struct arena *a, struct context_file *f, const struct ru
 	return 0;
 }
 
-int run_read_cap(const char *variable, uint64_t *cap, bool *given, struct error *err)
+int run_read_cap(const char *variable, unsigned *cap, struct error *err)
 {
 	const char *text = getenv(variable);
+	uint64_t n = UINT_MAX;
 
-	*given = text && *text;
-	if (!*given || number_parse(str_of(text), 0, 1000000, cap))
-		return 0;
-	return error_set(err, ERR_USAGE, "%s must be a whole number from 0 to 1000000, not '%.60s'",
-		variable, text);
-}
-
-static int cap_retries(struct engine *e, struct error *err)
-{
-	uint64_t cap = 0;
-
-	if (run_read_cap(RUN_RETRIES_VARIABLE, &cap, &e->retries_capped, err) < 0)
-		return -1;
-	e->retry_cap = (unsigned)cap;
-	if (run_read_cap(RUN_MERGES_VARIABLE, &cap, &e->merges_capped, err) < 0)
-		return -1;
-	e->merge_cap = (unsigned)cap;
+	if (text && *text && !number_parse(str_of(text), 0, 1000000, &n))
+		return error_set(err, ERR_USAGE,
+			"%s must be a whole number from 0 to 1000000, not '%.60s'", variable, text);
+	*cap = (unsigned)n;
 	return 0;
 }
 
@@ -232,7 +221,7 @@ static int check_first(struct arena *a, const struct run_step_call *call,
 				  : arena_printf(a, "dev-team/%s", call->id),
 		.workflow = w,
 		.in_place = entry->in_place,
-		.allow_dirty = entry->allow_dirty,
+		.allow_dirty = call->allow_dirty,
 		.validated = call->validated,
 		.has_spec = call->parent || context_get(&f->doc, "spec_path").n ||
 			    context_get(&f->doc, "parent").n};
@@ -255,48 +244,26 @@ struct role_places {
 	const char *root, *repo;
 };
 
-typedef int find_role(
-	const struct role_places *p, const char *name, struct instructions *out, struct error *err);
-
-static int find_agent(
-	const struct role_places *p, const char *name, struct instructions *out, struct error *err)
-{
-	return instructions_agent(p->arena, p->root, p->repo, name, out, err);
-}
-
-static int find_skill(
-	const struct role_places *p, const char *name, struct instructions *out, struct error *err)
-{
-	return instructions_skill(p->arena, p->root, p->repo, name, NULL, out, err);
-}
-
 /* A name with a prefix may belong to another plugin, whose files are not known. */
 static size_t check_role(const struct role_places *p, const char *file,
-	const struct declared_action *it, const char *kind, const char *name, find_role *find,
-	struct buf *out)
+	const struct declared_action *it, bool skill, struct buf *out)
 {
+	const char *name = skill ? it->skill : it->agent;
 	struct instructions found = {0};
 	struct error err = {0};
+	int rc = skill ? instructions_skill(p->arena, p->root, p->repo, name, NULL, &found, &err)
+		       : instructions_agent(p->arena, p->root, p->repo, name, &found, &err);
 
-	if (find(p, name, &found, &err) < 0)
-		buf_addf(out, "%s:%u:%u: %s\n", file, it->line, it->col, err.text);
-	else if (!found.path && !strchr(name, ':'))
-		buf_addf(out,
-			"%s:%u:%u: unknown %s '%s': the plugin, '%s/.claude' and '~/.claude' have "
-			"%s\n",
-			file, it->line, it->col, kind, name, p->repo,
-			instructions_names(p->arena, p->root, p->repo, find == find_skill));
-	else
+	if (rc == 0 && (found.path || strchr(name, ':')))
 		return 0;
+	buf_addf(out, "%s:%u:%u: ", file, it->line, it->col);
+	if (rc < 0)
+		buf_addf(out, "%s\n", err.text);
+	else
+		buf_addf(out, "unknown %s '%s': the plugin, '%s/.claude' and '~/.claude' have %s\n",
+			skill ? "skill" : "agent", name, p->repo,
+			instructions_names(p->arena, p->root, p->repo, skill));
 	return 1;
-}
-
-/* A persona need not have a file. */
-static bool has_role(const struct declared_state *d, size_t node)
-{
-	const struct manifest_persona *p = d->manifest->nodes[node].actor;
-
-	return p && p->role;
 }
 
 /* `repo` NULL: the one around the working directory. */
@@ -314,15 +281,16 @@ static size_t check_roles(struct arena *a, const struct workflow *w, const char 
 	for (size_t i = 0; i < w->n_declared; i++)
 		for (size_t k = 0; k < w->declared[i].n; k++) {
 			const struct declared_action *it = &w->declared[i].items[k];
+			const struct manifest *m = w->declared[i].manifest;
+			const struct manifest_persona *actor;
 
 			if (!it->agent)
 				continue;
-			if (!w->declared[i].manifest || has_role(&w->declared[i], k))
-				n += check_role(
-					&p, w->file, it, "agent", it->agent, find_agent, out);
+			actor = m ? m->nodes[k].actor : NULL;
+			if (!m || (actor && actor->role)) /* a persona need not have a file */
+				n += check_role(&p, w->file, it, false, out);
 			if (it->skill)
-				n += check_role(
-					&p, w->file, it, "skill", it->skill, find_skill, out);
+				n += check_role(&p, w->file, it, true, out);
 		}
 	return n;
 }
@@ -364,31 +332,30 @@ static int check_user(const struct run_step_call *call, const struct workflow *w
 static int check_caps(const struct workflow *w, struct buf *faults, size_t *n, struct error *err)
 {
 	const struct manifest *m = w->n_declared ? w->declared->manifest : NULL;
-	uint64_t depth = 0, children = 0;
-	bool deep, wide;
+	unsigned depth, children;
 
 	*n = 0;
 	if (!m)
 		return 0;
-	if (run_read_cap(RUN_DEPTH_VARIABLE, &depth, &deep, err) < 0 ||
-		run_read_cap(RUN_CHILDREN_VARIABLE, &children, &wide, err) < 0)
+	if (run_read_cap(RUN_DEPTH_VARIABLE, &depth, err) < 0 ||
+		run_read_cap(RUN_CHILDREN_VARIABLE, &children, err) < 0)
 		return -1;
-	for (size_t i = 0; deep && i < m->n_blocks; i++)
+	for (size_t i = 0; i < m->n_blocks; i++)
 		if (m->blocks[i].depth > depth) {
 			buf_addf(faults,
 				"%s:%u:%u: block '%s' is %zu deep, above " RUN_DEPTH_VARIABLE
-				", %llu\n",
+				", %u\n",
 				w->file, m->blocks[i].line, m->blocks[i].col, m->blocks[i].name,
-				m->blocks[i].depth, (unsigned long long)depth);
+				m->blocks[i].depth, depth);
 			++*n;
 		}
-	for (size_t i = 0; wide && i < m->n_nodes; i++)
+	for (size_t i = 0; i < m->n_nodes; i++)
 		if (m->nodes[i].persona && count_led(m, i) > children) {
 			buf_addf(faults,
 				"%s:%u:%u: node '%s' leads to %zu others, "
-				"above " RUN_CHILDREN_VARIABLE ", %llu\n",
+				"above " RUN_CHILDREN_VARIABLE ", %u\n",
 				w->file, m->nodes[i].line, m->nodes[i].col, m->nodes[i].id,
-				count_led(m, i), (unsigned long long)children);
+				count_led(m, i), children);
 			++*n;
 		}
 	return 0;
@@ -430,7 +397,7 @@ static const char *run_client(void *data, struct arena *a)
 {
 	const struct run_entry *e = data;
 
-	return arena_dup(a, str_of(e->client));
+	return arena_dup(a, str_of(e->call->client));
 }
 
 /* An item whose first step was refused has not begun either: nothing was requested in the state
@@ -465,24 +432,21 @@ static int step_locked(struct arena *a, const struct run_step_call *call, struct
 {
 	struct run_entry entry = {.arena = a,
 		.repo = call->repo,
-		.client = call->client,
+		.call = call,
 		.document =
 			arena_dup(a, str_of(f->path)), /* a repeated save opens the file again */
 		.in_place = call->in_place || (!w->worktree && !call->own_worktree),
-		.own_worktree = call->own_worktree,
-		.base = call->base,
 		.slots = count_slots(w),
-		.allow_dirty = call->allow_dirty,
-		.worktree = call->worktree,
-		.plugin_root = call->plugin_root,
-		.run = call->run};
+		.plugin_root = call->plugin_root};
 	struct environment environment = environment_local;
 	struct preflight first;
 	struct engine e = engine_make(f, w, steps_find, &environment, call->id);
 
 	set_call(&e, call);
 	e.workflow_name = kept_workflow(a, call, f);
-	if (w->n_declared && w->declared->manifest && cap_retries(&e, err) < 0)
+	if (w->n_declared && w->declared->manifest &&
+		(run_read_cap(RUN_RETRIES_VARIABLE, &e.retry_cap, err) < 0 ||
+			run_read_cap(RUN_MERGES_VARIABLE, &e.merge_cap, err) < 0))
 		return -1;
 	environment.data = &entry;
 	environment.enter = run_place_enter;
@@ -494,7 +458,7 @@ static int step_locked(struct arena *a, const struct run_step_call *call, struct
 	environment.may_dispatch = run_may_dispatch;
 	if (call->in_place && call->own_worktree)
 		return error_set(err, ERR_USAGE, "--worktree and --in-place exclude each other");
-	if (entry.allow_dirty && !entry.in_place)
+	if (call->allow_dirty && !entry.in_place)
 		return error_set(err, ERR_USAGE, "--allow-dirty needs --in-place");
 	if (f->created && call->results)
 		return error_set(
@@ -526,21 +490,30 @@ static bool run_step_is_ordered(const struct workflow *w, const struct context_f
 	return st && st->declared && st->declared->order;
 }
 
-/* A run is repeated by one command, after an answer by the run's own. */
-static const char *run_continuation(
-	struct arena *a, const struct run_step_call *call, const struct context_file *f, bool asks)
+/* `BEFORE ID AFTER` */
+static const char *step_command(
+	struct arena *a, const struct run_step_call *call, const char *before, const char *after)
 {
 	CLEANUP(buf_release) struct buf text = BUF_INIT;
 
-	buf_adds(&text, asks ? "dev-team answer " : failure_verb(f));
+	buf_adds(&text, before);
 	status_add_address(&text, call->id, call->context_file);
 	status_add_repository(&text, call->repo);
-	buf_adds(&text, asks ? " 'YOUR ANSWER', then the same command again" : "");
+	buf_adds(&text, after);
 	return arena_dup(a, buf_str(&text));
 }
 
-/* The command that makes the work item go on. `repair`: what comes before it; NULL: nothing. */
-static const char *continuation(
+/* A run is repeated by one command, after an answer by the run's own. */
+static const char *run_continuation(
+	struct arena *a, const struct run_step_call *call, const struct context_file *f)
+{
+	return context_get(&f->doc, "question").n
+		       ? step_command(a, call, "dev-team answer ",
+				 " 'YOUR ANSWER', then the same command again")
+		       : step_command(a, call, failure_verb(f), "");
+}
+
+const char *run_step_continuation(
 	struct arena *a, const struct run_step_call *call, const char *repair)
 {
 	CLEANUP(buf_release) struct buf text = BUF_INIT;
@@ -559,22 +532,6 @@ static const char *continuation(
 	return arena_dup(a, buf_str(&text));
 }
 
-const char *run_step_continuation(struct arena *a, const struct run_step_call *call)
-{
-	return continuation(a, call, NULL);
-}
-
-/* What the person does that the item waits for. */
-static const char *run_step_approval(struct arena *a, const struct run_step_call *call)
-{
-	CLEANUP(buf_release) struct buf text = BUF_INIT;
-
-	buf_adds(&text, "dev-team approve ");
-	status_add_address(&text, call->id, call->context_file);
-	status_add_repository(&text, call->repo);
-	return arena_dup(a, buf_str(&text));
-}
-
 /* Adds to a `done` why the run has failed, and how it goes on. A run waits by itself. */
 static void explain(struct arena *a, const struct run_step_call *call, const struct context_file *f,
 	const char *initial, struct buf *out)
@@ -589,18 +546,18 @@ static void explain(struct arena *a, const struct run_step_call *call, const str
 		return;
 	done = (json *)json_at(array, 0);
 	if (json_get(done, "for"))
-		json_put_str(done, "continue", str_of(run_step_approval(a, call)));
+		json_put_str(
+			done, "continue", str_of(step_command(a, call, "dev-team approve ", "")));
 	else if (json_str_is(done, "result", "waiting") && !call->in_run)
-		json_put_str(done, "continue", str_of(continuation(a, call, NULL)));
+		json_put_str(done, "continue", str_of(run_step_continuation(a, call, NULL)));
 	if (json_str_is(done, "result", "failed")) {
 		failure_explain(a, f, initial, &why);
 		JSON_ADD(done, JSON_IF(why.limit, JSON_TEXT("limit", why.limit)),
 			JSON_IF(why.log, JSON_TEXT("log", why.log)),
 			JSON_IF(why.words, JSON_TEXT("last_words", why.words)),
 			JSON_TEXT("continue",
-				call->in_run ? run_continuation(a, call, f,
-						       context_get(&f->doc, "question").n > 0)
-					     : continuation(a, call, why.repair)));
+				call->in_run ? run_continuation(a, call, f)
+					     : run_step_continuation(a, call, why.repair)));
 	}
 	buf_clear(out);
 	json_print(out, array);
@@ -693,30 +650,16 @@ int run_cancel(struct arena *a, struct run_step_call *call, struct error *err)
 		       : run_step(a, call, &array, err);
 }
 
-/* A run_child_visit. */
-static int note_child(
-	void *data, const char *id, const char *action, const char *document, struct error *err)
-{
-	(void)id;
-	(void)action;
-	(void)document;
-	(void)err;
-	*(bool *)data = true;
-	return 0;
-}
-
 int run_end_all_children(struct arena *a, struct run_step_call *call, struct error *err)
 {
 	CLEANUP(context_close) struct context_file f = {0};
-	bool any = false;
 
 	call->cancel = true;
-	if (context_open(&f, call->context_file, CONTEXT_READ_ONLY, err) < 0 ||
-		run_each_child(a, &f, note_child, &any, err) < 0)
+	if (context_open(&f, call->context_file, CONTEXT_READ_ONLY, err) < 0)
 		return -1;
-	return !any                                 ? 0
-	       : run_step_resolve(a, call, err) < 0 ? -1
-						    : run_end_children(a, call, &f, true, err);
+	if (!run_begun_children(a, &f).n)
+		return 0;
+	return run_step_resolve(a, call, err) < 0 ? -1 : run_end_children(a, call, &f, true, err);
 }
 
 /* A policy file of the repository is read when the script runs; the shipped names are known. */

@@ -72,11 +72,6 @@ int run_child_workflow(struct arena *a, const char *parent, const char *name, co
 		root, repo, path, err);
 }
 
-static int open_reader(struct context_file *f, const char *document, struct error *err)
-{
-	return context_open(f, document, CONTEXT_READ_ONLY, err);
-}
-
 /* The item that the action `id` is of. */
 static char *item_of(struct arena *a, const char *id)
 {
@@ -91,7 +86,7 @@ static const char *parent_action(struct arena *a, const char *document)
 	struct str parent, id;
 	size_t n;
 
-	if (!path_exists(document) || open_reader(&f, document, &ignored) < 0)
+	if (!path_exists(document) || context_open(&f, document, CONTEXT_READ_ONLY, &ignored) < 0)
 		return NULL;
 	parent = context_get(&f.doc, "parent");
 	id = context_get(&f.doc, "work_item_id");
@@ -102,47 +97,52 @@ static const char *parent_action(struct arena *a, const char *document)
 		       : NULL;
 }
 
+/* Of the item that waits for the item of this document; NULL: none does. */
+static const char *document_above(struct arena *a, const char *document)
+{
+	const char *action = parent_action(a, document);
+
+	return action ? run_child_document(a, document, item_of(a, action)) : NULL;
+}
+
 const char *run_above(struct arena *a, const char *document)
 {
-	const char *action = parent_action(a, document), *item, *found;
+	const char *above = document_above(a, document),
+		   *found = above ? run_above(a, above) : NULL;
 
-	if (!action)
-		return NULL;
-	item = item_of(a, action);
-	document = run_child_document(a, document, item);
-	found = run_above(a, document);
-	return found ? found : status_run_active(a, document) ? item : NULL;
+	return found || !above || !status_run_active(a, above)
+		       ? found
+		       : item_of(a, parent_action(a, document));
 }
 
 const char *run_top_document(struct arena *a, const struct context_file *f)
 {
-	const char *document = arena_dup(a, str_of(f->path)),
-		   *parent = arena_dup(a, context_get(&f->doc, "parent"));
+	struct str parent = context_get(&f->doc, "parent");
+	const char *top = arena_dup(a, str_of(f->path)), *above = NULL;
 
-	for (unsigned i = 0; parent && *parent && i < RUN_DEPTH_MAX; i++) {
-		document = run_child_document(a, document, item_of(a, parent));
-		parent = parent_action(a, document);
-	}
-	return document;
+	if (parent.n)
+		above = run_child_document(a, top, item_of(a, parent.p));
+	for (; above; above = document_above(a, above))
+		top = above;
+	return top;
 }
 
 /* ---- the beginning of a child ---- */
 
 static int check_depth(struct tree *t, const char *item, struct error *err)
 {
-	const char *document = t->call->context_file, *parent;
+	const char *document = t->call->context_file;
 	unsigned depth = 1;
-	uint64_t cap;
-	bool given;
+	unsigned cap;
 
-	if (run_read_cap(RUN_DEPTH_VARIABLE, &cap, &given, err) < 0)
+	if (run_read_cap(RUN_DEPTH_VARIABLE, &cap, err) < 0)
 		return -1;
-	cap = given && cap < RUN_DEPTH_MAX ? cap : RUN_DEPTH_MAX;
-	for (; depth <= cap && (parent = parent_action(t->arena, document)); depth++)
-		document = run_child_document(t->arena, document, item_of(t->arena, parent));
+	cap = cap < RUN_DEPTH_MAX ? cap : RUN_DEPTH_MAX;
+	for (; depth <= cap && (document = document_above(t->arena, document)); depth++)
+		;
 	return depth > cap ? error_set(err, ERR_INPUT,
 				     "'%s' would be a child at depth %u: at most %u are allowed",
-				     item, depth, (unsigned)cap)
+				     item, depth, cap)
 			   : 0;
 }
 
@@ -180,7 +180,7 @@ static int tree_write_spec(struct tree *t, const json *action, const char **spec
 	CLEANUP(buf_release) struct buf text = BUF_INIT;
 	const char *task = json_get_str(action, "task");
 
-	if (open_reader(&f, t->call->context_file, err) < 0)
+	if (context_open(&f, t->call->context_file, CONTEXT_READ_ONLY, err) < 0)
 		return -1;
 	buf_add(&text, task ? str_of(task) : context_section(&f.doc, CONTEXT_SPEC));
 	for (const json *r = json_first(json_get(action, "read_sections")); r; r = json_next(r)) {
@@ -210,7 +210,8 @@ static int describe_end(struct arena *a, const struct run_step_call *child, cons
 	struct item_place place;
 	struct str failure, payload = {0};
 
-	if (open_reader(&f, child->context_file, err) < 0 || place_load(a, &f, &place, err) < 0)
+	if (context_open(&f, child->context_file, CONTEXT_READ_ONLY, err) < 0 ||
+		place_load(a, &f, &place, err) < 0)
 		return -1;
 	buf_addf(text, "%s: %s\n", child->id, json_get_str(done, "reason"));
 	if (place.branch)
@@ -289,7 +290,8 @@ static bool tree_is_held(const struct run_step_call *child, const struct error *
 	struct error ignored;
 	struct lease_holder h;
 
-	return err->code == ERR_STATE && open_reader(&f, child->context_file, &ignored) == 0 &&
+	return err->code == ERR_STATE &&
+	       context_open(&f, child->context_file, CONTEXT_READ_ONLY, &ignored) == 0 &&
 	       context_open_keys(&f, &ignored) == 0 && lease_read(&f, &h, &ignored) == 0 &&
 	       h.live && !run_step_holds(child, &h);
 }
@@ -469,7 +471,7 @@ static void print_waiting(struct tree *t, struct buf *out)
 	CLEANUP(json_free) json *array = json_array();
 	json *done = run_waiting(t->waits);
 	bool until = json_get(done, "until");
-	const char *next = until ? run_step_continuation(t->arena, t->call)
+	const char *next = until ? run_step_continuation(t->arena, t->call, NULL)
 				 : json_get_str(json_first(t->waits), "continue");
 
 	JSON_ADD(done, JSON_IF(next && !(until && t->call->in_run), JSON_TEXT("continue", next)));
@@ -489,7 +491,8 @@ static int hold(struct tree *t, struct error *err)
 
 	if (!call.owner)
 		return 0;
-	if (open_reader(&f, call.context_file, err) < 0 || lease_read(&f, &h, err) < 0)
+	if (context_open(&f, call.context_file, CONTEXT_READ_ONLY, err) < 0 ||
+		lease_read(&f, &h, err) < 0)
 		return -1;
 	call.returned = NULL;
 	call.results = NULL;
@@ -601,7 +604,7 @@ static int walk_item(struct outstanding_walk *w, const char *document, bool held
 		w->due++;
 		return 0;
 	}
-	if (open_reader(&f, document, err) < 0)
+	if (context_open(&f, document, CONTEXT_READ_ONLY, err) < 0)
 		return -1;
 	if (top) {
 		w->owner = STR("");
@@ -638,8 +641,8 @@ void run_outstanding_free(struct run_outstanding *o)
 /* ---- children that have begun ---- */
 
 /* Of one name: `ID.NAME`, `ID.NAME.2` and so on. */
-static int visit_attempts(struct arena *a, const struct context_file *f, const char *first,
-	unsigned long n, run_child_visit *visit, void *data, struct error *err)
+static void add_attempts(struct arena *a, const struct context_file *f, const char *first,
+	unsigned long n, struct run_begun_list *out)
 {
 	unsigned long from = n > RUN_ATTEMPTS_MAX ? n - RUN_ATTEMPTS_MAX + 1 : 1;
 
@@ -648,98 +651,80 @@ static int visit_attempts(struct arena *a, const struct context_file *f, const c
 		const char *document = run_child_document(a, f->path, id);
 		const char *action = parent_action(a, document);
 
-		if (action && str_is(context_get(&f->doc, "work_item_id"), item_of(a, action)) &&
-			visit(data, id, action, document, err) < 0)
-			return -1;
+		if (action && str_is(context_get(&f->doc, "work_item_id"), item_of(a, action)))
+			vec_push_in(a, out, ((struct run_begun){id, document, action}));
 	}
-	return 0;
 }
 
-int run_each_child(struct arena *a, const struct context_file *f, run_child_visit *visit,
-	void *data, struct error *err)
+struct run_begun_list run_begun_children(struct arena *a, const struct context_file *f)
 {
 	static const char prefix[] = "child.";
 	CLEANUP(json_free) json *attempts = context_attempts_json(&f->doc);
 	struct str id = context_get(&f->doc, "work_item_id");
+	struct run_begun_list list = {0};
 
 	for (const json *n = json_first(attempts); n; n = json_next(n))
-		if (str_starts(str_of(json_key(n)), prefix) &&
-			visit_attempts(a, f,
+		if (str_starts(str_of(json_key(n)), prefix))
+			add_attempts(a, f,
 				arena_printf(a, "%s.%s", id.p, json_key(n) + strlen(prefix)),
-				(unsigned long)json_number(n, 0), visit, data, err) < 0)
-			return -1;
-	return 0;
+				(unsigned long)json_number(n, 0), &list);
+	return list;
 }
 
 /* ---- cancel ---- */
 
-struct ending {
-	struct tree tree;
-	const json *outstanding;
-	bool all; /* also those that are waited for; a fault is an error then */
-};
-
-static bool is_waited_for(const struct ending *e, const char *action)
-{
-	for (const json *i = json_first(e->outstanding); i; i = json_next(i))
-		if (json_str_is(i, "id", action))
-			return true;
-	return false;
-}
-
-static int end_child(struct ending *e, const char *id, const char *action, const char *document,
-	struct error *err)
+static int end_child(struct tree *t, const struct run_begun *c, struct error *err)
 {
 	CLEANUP(json_free)
-	json *of = JSON_OBJECT(JSON_TEXT("item", id), JSON_TEXT("id", action));
+	json *of = JSON_OBJECT(JSON_TEXT("item", c->id), JSON_TEXT("id", c->action));
+	CLEANUP(context_close) struct context_file f = {0};
 	CLEANUP(buf_release) struct buf line = BUF_INIT;
-	struct run_step_call child = child_call(&e->tree, of);
+	struct run_step_call child = child_call(t, of);
 
 	child.cancel = true;
 	child.returned = NULL;
 	child.accept_workflow = false;
-	return run_step_workflow(e->tree.arena, document, child.repo, &child.workflow, err) < 0 ||
-			       locate_workflow(e->tree.arena, child.workflow, child.plugin_root,
+	if (context_open(&f, c->document, CONTEXT_READ_ONLY, err) < 0)
+		return -1;
+	if (context_get(&f.doc, "outcome").n) /* it has ended already */
+		return 0;
+	return run_step_workflow(t->arena, c->document, child.repo, &child.workflow, err) < 0 ||
+			       locate_workflow(t->arena, child.workflow, child.plugin_root,
 				       child.repo, &child.workflow, err) < 0
 		       ? -1
-		       : run_step_item(e->tree.arena, &child, &line, err);
+		       : run_step_item(t->arena, &child, &line, err);
 }
 
-/* A run_child_visit. One that has ended is left alone. */
-static int end_unneeded(
-	void *data, const char *id, const char *action, const char *document, struct error *err)
+static void log_unneeded(
+	const struct run_step_call *call, const struct run_begun *c, const struct error *why)
 {
-	CLEANUP(context_close) struct context_file f = {0};
 	CLEANUP(buf_release) struct buf how = BUF_INIT;
-	struct ending *e = data;
-	struct error why;
 
-	if (!e->all && is_waited_for(e, action))
-		return 0;
-	if (open_reader(&f, document, &why) == 0 &&
-		(context_get(&f.doc, "outcome").n || end_child(e, id, action, document, &why) == 0))
-		return 0;
-	if (e->all) {
-		*err = why;
-		return -1;
-	}
-	status_add_address(&how, id, document);
-	status_add_repository(&how, e->tree.call->repo);
+	status_add_address(&how, c->id, c->document);
+	status_add_repository(&how, call->repo);
 	error_log(
 		"dev-team: nothing waits for the child '%s' any more, and it cannot be ended: %s; "
 		"to end it: dev-team cancel %s",
-		id, why.text, how.s);
-	return 0;
+		c->id, why->text, how.s);
 }
 
 int run_end_children(struct arena *a, const struct run_step_call *call,
 	const struct context_file *f, bool all, struct error *err)
 {
+	struct run_begun_list begun = run_begun_children(a, f);
+	struct tree t = {.arena = a, .call = call};
 	CLEANUP(json_free) json *outstanding = NULL;
-	struct ending e = {.tree = {.arena = a, .call = call}, .all = all};
+	struct error why;
 
 	if (action_load(&f->doc, &outstanding, err) < 0)
 		return -1;
-	e.outstanding = outstanding;
-	return run_each_child(a, f, end_unneeded, &e, err);
+	for (size_t i = 0; i < begun.n; i++) {
+		const struct run_begun *c = &begun.items[i];
+
+		if (all && end_child(&t, c, err) < 0)
+			return -1;
+		if (!all && !action_find(outstanding, c->action) && end_child(&t, c, &why) < 0)
+			log_unneeded(call, c, &why);
+	}
+	return 0;
 }

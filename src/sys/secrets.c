@@ -1,9 +1,11 @@
 #include <ctype.h>
+#include "src/sys/path.h"
 #include "src/sys/secrets.h"
 
 enum {
 	SECRET_MIN = 6, /* masking shorter values would blank out ordinary words */
 	KEY_TAIL = 8,   /* bytes after a prefix that make it a key */
+	LINE_MAX_BYTES = 64 << 10,
 };
 
 static bool word_is_secret(struct str word)
@@ -247,4 +249,44 @@ bool secrets_is_file(struct str path)
 		if (str_starts(rest, ".env") || str_in(str_sub(rest, 0, n), directories))
 			return true;
 	return is_secret_name(rest);
+}
+
+/* ---- output ---- */
+
+static void masked_output_write(struct masked_output *m, struct str text)
+{
+	CLEANUP(buf_release) struct buf masked = BUF_INIT;
+	size_t room = m->max - m->written, n;
+	struct error ignored;
+
+	if (m->fd < 0 || !room || !text.n)
+		return;
+	if (m->credentials)
+		secrets_mask(&m->secrets, text, &masked);
+	else
+		secrets_mask_values(&m->secrets, text, &masked);
+	n = masked.len < room ? masked.len : room;
+	m->written += n;
+	(void)sys_write_all(m->fd, (struct str){masked.s, n}, "log", &ignored);
+	if (masked.len > room && m->cut)
+		(void)sys_write_all(m->fd, str_of(m->cut), "log", &ignored);
+}
+
+void masked_output_add(struct masked_output *m, struct str piece)
+{
+	size_t n;
+
+	buf_add(&m->partial, piece);
+	n = m->partial.len;
+	while (n && m->partial.s[n - 1] != '\n' && m->partial.len < LINE_MAX_BYTES)
+		n--;
+	masked_output_write(m, (struct str){m->partial.s, n});
+	memmove(m->partial.s, m->partial.s + n, m->partial.len - n);
+	buf_cut(&m->partial, m->partial.len - n);
+}
+
+void masked_output_end(struct masked_output *m)
+{
+	masked_output_write(m, buf_str(&m->partial));
+	buf_release(&m->partial);
 }

@@ -40,4 +40,18 @@ bool secrets_is_file(struct str path);
 /* Also masks everything that looks like a credential. For error texts. */
 void secrets_mask(const struct secrets *s, struct str text, struct buf *out);
 
+/* Output that goes to a file line by line, since half of a secret is not recognised. */
+struct masked_output {
+	int fd;              /* -1: nowhere */
+	size_t max, written; /* bytes; what is over the limit is dropped */
+	const char *cut;     /* is written in its place; NULL: nothing */
+	bool credentials;    /* masks also what looks like one */
+	struct secrets secrets;
+	struct buf partial; /* a line that has not ended */
+};
+/* Complete lines are written. Best effort. */
+void masked_output_add(struct masked_output *m, struct str piece);
+/* The rest is written; `m` has no memory then. */
+void masked_output_end(struct masked_output *m);
+
 #endif
