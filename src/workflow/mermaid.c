@@ -412,13 +412,23 @@ static int read_note(struct mermaid_reader *r, struct str s)
 		"note without a state: 'left of NAME' or 'right of NAME' must follow");
 }
 
+static int read_direction(struct mermaid_reader *r, struct str s)
+{
+	static const char *const known[] = {"TB", "TD", "BT", "LR", "RL", NULL};
+
+	if (str_in(s, known))
+		return 0;
+	return mermaid_fault_at(r, mermaid_place_of(r, s.p),
+		"unknown direction '%s': one of TB, BT, LR, RL", mermaid_show(r, s));
+}
+
 static const struct mermaid_keyword {
 	const char *word;
 	int (*read)(struct mermaid_reader *r, struct str rest); /* NULL: only appearance */
 } keywords[] = {
 	{"state", mermaid_read_state},
 	{"note", read_note},
-	{"direction", NULL},
+	{"direction", read_direction},
 	{"classDef", NULL},
 	{"class", NULL},
 	{"style", NULL},

@@ -231,6 +231,8 @@ TEST(broken_declarations_of_looks_are_refused)
 	assert_line_refused(
 		"state \"x\" is y", "w.md:13:11: label without a state: 'as NAME' must follow");
 	assert_line_refused("state \"x\" as y z", "w.md:13:16: unexpected 'z' after 'y'");
+	assert_line_refused(
+		"direction UP", "w.md:13:11: unknown direction 'UP': one of TB, BT, LR, RL");
 	assert_line_refused("note about a : x",
 		"w.md:13:6: note without a state: 'left of NAME' or 'right of NAME' must follow");
 	assert_line_refused("  note right of a\n text",
