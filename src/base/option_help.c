@@ -242,10 +242,14 @@ static void option_help_add_quoted(struct buf *out, struct str text, const char 
 	}
 }
 
-static void add_choices(struct buf *out, const struct option *o)
+/* `blank`: what a blank within a choice is. */
+static void add_choices(struct buf *out, const struct option *o, const char *blank)
 {
 	for (const char *p = o->argument; *p; p++)
-		buf_addc(out, *p == '|' ? ' ' : *p);
+		if (*p == ' ')
+			buf_adds(out, blank);
+		else
+			buf_addc(out, *p == '|' ? ' ' : *p);
 }
 
 /* A row of the `case` that turns the words up to the cursor into the path of a verb. */
@@ -274,7 +278,7 @@ static void add_bash_choices(struct buf *out, const char *path, const struct ver
 		if (o->kind != OPTION_KIND_CHOICE)
 			continue;
 		buf_addf(out, "\t('%s --%s') list='", path, o->name);
-		add_choices(out, o);
+		add_choices(out, o, "\\\\\\ ");
 		buf_adds(out, "' ;;\n");
 	}
 }
@@ -283,6 +287,9 @@ void option_bash(struct buf *out, const struct verb *program)
 {
 	buf_adds(out, "_dev_team() {\n"
 		      "\tlocal verb= list= i cur=${COMP_WORDS[COMP_CWORD]}\n"
+		      "\tlocal before=${COMP_WORDS[COMP_CWORD-1]}\n"
+		      "\tif [[ $before == = ]]; then before=${COMP_WORDS[COMP_CWORD-2]}; fi\n"
+		      "\tif [[ $cur == = ]]; then cur=; fi\n"
 		      "\tfor ((i = 1; i < COMP_CWORD; i++)); do\n"
 		      "\t\tcase \"$verb ${COMP_WORDS[i]}\" in\n");
 	each_verb(out, program, option_help_add_path);
@@ -294,10 +301,10 @@ void option_bash(struct buf *out, const struct verb *program)
 	/* What begins with an option has words of its own, such as files. */
 	buf_adds(out, "\tesac\n"
 		      "\tif [[ $list == --* && $cur != -* ]]; then list=; fi\n"
-		      "\tcase \"$verb ${COMP_WORDS[COMP_CWORD-1]}\" in\n");
+		      "\tcase \"$verb $before\" in\n");
 	each_verb(out, program, add_bash_choices);
 	buf_adds(out, "\tesac\n"
-		      "\tCOMPREPLY=($(compgen -W \"$list\" -- \"$cur\"))\n"
+		      "\tmapfile -t COMPREPLY < <(compgen -W \"$list\" -- \"$cur\")\n"
 		      "}\n"
 		      "complete -o default -F _dev_team dev-team\n");
 }
@@ -305,7 +312,9 @@ void option_bash(struct buf *out, const struct verb *program)
 static void add_zsh_option(struct buf *out, const struct option *o)
 {
 	buf_addf(out, " \\\n\t\t'%s--%s%s[", o->kind == OPTION_KIND_LIST ? "*" : "", o->name,
-		o->kind == OPTION_KIND_OPTIONAL ? "=-" : "");
+		o->kind == OPTION_KIND_OPTIONAL ? "=-"
+		: o->kind == OPTION_KIND_FLAG   ? ""
+						: "=");
 	option_help_add_quoted(out, str_of(o->help), "[]\\");
 	buf_addc(out, ']');
 	if (o->kind != OPTION_KIND_FLAG) {
@@ -315,12 +324,10 @@ static void add_zsh_option(struct buf *out, const struct option *o)
 	}
 	if (o->kind == OPTION_KIND_CHOICE) {
 		buf_addc(out, '(');
-		add_choices(out, o);
+		add_choices(out, o, "\\ ");
 		buf_addc(out, ')');
-	} else if (o->argument && strstr(o->argument, "FILE")) {
-		buf_adds(out, "_files");
-	} else if (o->argument && strcmp(o->argument, "DIR") == 0) {
-		buf_adds(out, "_files -/");
+	} else if (o->argument) {
+		buf_adds(out, strcmp(o->argument, "DIR") == 0 ? "_files -/" : "_files");
 	}
 	buf_addc(out, '\'');
 }
@@ -397,7 +404,7 @@ static void add_fish_option(struct buf *out, const char *path, const struct opti
 	buf_addf(out, " -l %s", o->name);
 	if (o->kind == OPTION_KIND_CHOICE) {
 		buf_adds(out, " -x -a '");
-		add_choices(out, o);
+		add_choices(out, o, "\\ ");
 		buf_addc(out, '\'');
 	} else if (o->kind != OPTION_KIND_FLAG && o->kind != OPTION_KIND_OPTIONAL) {
 		buf_adds(out, " -r");

@@ -20,8 +20,12 @@ static const struct option options[] = {
 /* No run is at it: says who is. */
 static int stop_refuse(struct arena *a, const char *document, const char *id, struct error *err)
 {
+	CLEANUP(json_free) json *item = status_item(document, false);
+
 	if (status_check_free(a, document, id, err) < 0)
 		return -1;
+	if (json_str_is(item, "status", "done"))
+		return error_set(err, ERR_STATE, "'%s' is done: nothing works on it", id);
 	return error_set(err, ERR_STATE,
 		"no 'dev-team run' works on '%s'; 'dev-team cancel %s' ends it", id, id);
 }

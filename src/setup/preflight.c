@@ -2,6 +2,7 @@
  * preflight.c: what the first step of an item needs, checked before any agent is paid. `doctor`
  * shows the same list.
  */
+#include <errno.h>
 #include <unistd.h>
 #include "src/local/local.h"
 #include "src/setup/setup.h"
@@ -153,6 +154,28 @@ bool preflight_is_branch_name(struct str branch)
 	return true;
 }
 
+/* The objects of a remote that is a directory, if nothing can be written there: git's dry run
+ * succeeds all the same. */
+static const char *unwritable_objects(struct arena *a, const struct preflight *p)
+{
+	static const char *const argv[] = {"git", "remote", "get-url", "--push", "origin", NULL};
+	static const char *const places[] = {"objects", ".git/objects"};
+	struct error ignored;
+	char *url;
+
+	if (remote_git_line(a, p->repo, argv, &url, &ignored) < 0 || !url)
+		return NULL;
+	if (str_starts(str_of(url), "file:///"))
+		url += strlen("file://");
+	for (size_t i = 0; i < COUNT(places) && *url == '/'; i++) {
+		const char *path = path_join(a, url, places[i]);
+
+		if (access(path, W_OK) < 0 && (errno == EACCES || errno == EROFS))
+			return path;
+	}
+	return NULL;
+}
+
 /* Nothing is sent. The remote's hooks and protected branches still may refuse the real push. */
 static void check_push(struct arena *a, struct preflight *p)
 {
@@ -168,17 +191,22 @@ static void check_push(struct arena *a, struct preflight *p)
 		.batch_ssh = remote_plain_ssh()};
 	struct git_tip tip;
 	struct error err;
+	const char *fault = NULL, *objects;
 
 	if (p->remote.fault || !pushes(p->workflow) || git_read_tip(a, p->repo, &tip, &err) < 0 ||
 		!tip.commit)
 		return;
-	if (git_command(&c, NULL, NULL, &err) == 0)
+	if (git_command(&c, NULL, NULL, &err) < 0)
+		fault = remote_short_fault(a, err.text);
+	else if ((objects = unwritable_objects(a, p)))
+		fault = arena_printf(a, "'%s' is not writable", objects);
+	if (!fault)
 		good(a, p, "push", "'origin' takes pushes");
 	else
 		fail(a, p, ERR_STATE, "push",
 			"'origin' takes no push: %s: get write access, or name a repository of "
 			"yours with 'git remote set-url --push origin URL'",
-			remote_short_fault(a, err.text));
+			fault);
 }
 
 /* git reads a relative path from the top of each worktree, where nothing is. */

@@ -33,8 +33,9 @@ static const char *const git_environment[] = {"GIT_TERMINAL_PROMPT=0", "GCM_INTE
 
 void git_forget_caller(void)
 {
-	static const char *const names[] = {
-		CALLERS_REPOSITORY, "GIT_GRAFT_FILE", "GIT_IMPLICIT_WORK_TREE"};
+	static const char *const names[] = {CALLERS_REPOSITORY, "GIT_GRAFT_FILE",
+		"GIT_IMPLICIT_WORK_TREE",
+		"GIT_CONFIG_PARAMETERS"}; /* of `git -c`, for one command */
 
 	for (size_t i = 0; i < COUNT(names); i++)
 		(void)unsetenv(names[i]);

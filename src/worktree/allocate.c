@@ -73,9 +73,11 @@ static int allocate_find_base(struct work *w)
 	const char *base = GIVEN(w->ask->base), *target = GIVEN(w->ask->target);
 	const char *names[4] = {FORMAT("refs/heads/%s", w->of.branch), base};
 	struct git_default known;
+	bool unknown;
 
 	if (git_read_default(w->o.a, w->o.p->repo, &known, w->o.err) < 0)
 		return -1;
+	unknown = !base && !target && !known.branch;
 	target = target ? target : known.branch ? known.branch : "main";
 	if (!base) {
 		names[1] = FORMAT("refs/remotes/origin/%s", w->of.branch);
@@ -91,8 +93,11 @@ static int allocate_find_base(struct work *w)
 	}
 	return w->commit ? 0
 			 : REFUSE("there is no %s '%.200s' in '%s' to begin a branch from: commit "
-				  "and push something, fetch it, or give --base",
-				   base ? "commit" : "branch", base ? base : target, w->o.p->repo);
+				  "and push something, fetch it%s, or give --base",
+				   base ? "commit" : "branch", base ? base : target, w->o.p->repo,
+				   unknown ? ", let 'git remote set-head origin --auto' find the "
+					     "default branch"
+					   : "");
 }
 
 /* ---- a new one ---- */

@@ -32,10 +32,23 @@ function withPlan(fixture) {
 // What the n-th request costs: no two the same, and no sum of some the sum of others.
 const usageOf = (n) => ({ input: 1000 + 2 ** n, output: 10 + n, cached: 100 * n, written: 3 * n });
 
-async function ledger(t, fixture) {
-  const { out, err, code } = await startDevTeam(['ledger', 'status', '--json'], { cwd: fixture.repo, env: t.environment(fixture, 'http://127.0.0.1:9') }).done;
-  t.equal(code, 0, `exit code of ledger status; ${err}`);
-  return JSON.parse(out);
+async function printed(t, fixture, ...words) {
+  const { out, err, code } = await startDevTeam(words, { cwd: fixture.repo, env: t.environment(fixture, 'http://127.0.0.1:9') }).done;
+  t.equal(code, 0, `exit code of ${words.join(' ')}; ${err}`);
+  return out;
+}
+
+const ledger = async (t, fixture) => JSON.parse(await printed(t, fixture, 'ledger', 'status', '--json'));
+
+// What `status` shows of an item is what the API sent for it; returns that text.
+async function shows(t, fixture, id, sent) {
+  const [input, output, cached] = [(one) => one.input, (one) => one.output, (one) => one.cached + one.written]
+    .map((part) => sent.reduce((sum, one) => sum + part(one), 0));
+  const { usage } = JSON.parse(await printed(t, fixture, 'status', id, '--json'));
+  t.equal([usage?.input_tokens, usage?.output_tokens, usage?.cache_tokens], [input, output, cached], `tokens of status ${id} --json`);
+  const text = `${input} + ${output} tokens, ${cached} cached`;
+  for (const words of [['status', id], ['status']]) t.ok((await printed(t, fixture, ...words)).includes(text), `${words.join(' ')} does not show '${text}'`);
+  return text;
 }
 
 const totalOf = ({ input, written, output }) => input + written + output;
@@ -118,6 +131,8 @@ async function limited(t) {
     const [entry] = await ledger(t, fixture);
     t.equal(entry.windows[0].consumedTokens, sent.reduce((sum, one) => sum + totalOf(one), 0), 'tokens');
     t.equal(entry.windows[0].reservedTokens, 0, 'reserved tokens');
+    const text = await shows(t, fixture, 'ADR-1', sent);
+    t.ok(run.err.match(/^ *total .*/m)?.[0].includes(text), `the total is not '${text}'; ${run.err}`);
     t.states(fixture, AUDITED);
   } finally {
     await server.stop();
