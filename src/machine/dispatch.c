@@ -200,8 +200,7 @@ static void print_approval(struct engine_run *r)
 	static const char *const members[] = {
 		"id", "context_file", "directory", "write_section", "result_format"};
 	const json *a = action_open_approval(r->doc, r->print);
-	CLEANUP(json_free) json *array = a ? r->print : NULL;
-	json *done;
+	json *array = r->print, *done;
 
 	if (!a)
 		return;
@@ -212,6 +211,7 @@ static void print_approval(struct engine_run *r)
 	for (size_t i = 0; i < COUNT(members); i++)
 		if (json_get_str(a, members[i]))
 			json_put_str(done, members[i], str_of(json_get_str(a, members[i])));
+	json_free(&array);
 }
 
 /* Of an ordered state: which actions were dispatched together. */
