@@ -193,8 +193,8 @@ int64_t harness_limit_reset(struct str text, int64_t now);
 /*
  * What a conversation of Claude Code used, as its transcript says (transcript.c): each message
  * once. `agent`: the client's id of the agent it must be of; NULL: any. *ended (NULL: not asked):
- * whether a message with the text `last` is in it. -1: ERR_INPUT with the line: truncated, damaged,
- * of another agent, or no transcript.
+ * whether a message with the text `last`, or the tool call of that id, is in it. -1: ERR_INPUT with
+ * the line: truncated, damaged, of another agent, or no transcript.
  */
 int harness_transcript_usage(struct arena *a, const char *path, const char *agent, const char *last,
 	bool *ended, struct usage *out, struct error *err);

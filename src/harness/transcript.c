@@ -48,14 +48,17 @@ static bool read_tokens(const json *usage, const char *key, int64_t *out)
 	return *out >= 0 && *out <= TOKENS_MOST;
 }
 
-static bool harness_transcript_is_text(const json *content, const char *text)
+/* `last`: the text, or the id of the tool call, of a block. */
+static bool has_block(const json *content, const char *last)
 {
-	struct str wanted = str_trim(str_of(text));
+	struct str wanted = str_trim(str_of(last));
 
-	for (const json *b = json_first(content); b; b = json_next(b))
-		if (json_get_str(b, "text") &&
-			str_eq(str_trim(str_of(json_get_str(b, "text"))), wanted))
+	for (const json *b = json_first(content); b; b = json_next(b)) {
+		const char *text = json_get_str(b, "text");
+
+		if (json_str_is(b, "id", last) || (text && str_eq(str_trim(str_of(text)), wanted)))
 			return true;
+	}
 	return false;
 }
 
@@ -74,7 +77,7 @@ static int harness_transcript_take_message(
 		!read_tokens(usage, "cache_read_input_tokens", &m->read) ||
 		!read_tokens(usage, "cache_creation_input_tokens", &m->written))
 		return harness_transcript_fault(t, err, "a usage that no message can have");
-	t->ended |= t->last && harness_transcript_is_text(json_get(message, "content"), t->last);
+	t->ended |= t->last && has_block(json_get(message, "content"), t->last);
 	return 0;
 }
 

@@ -260,7 +260,7 @@ static int read_workers(
 			w->action = "";
 		} else if (!w->ended && was_stopped(l->arena, event, w->agent)) {
 			w->ended = true;
-			hook_agent_settle_stopped(event, l, w);
+			hook_agent_stopped(event, l, w);
 		} else if (!w->ended && take_ended(b, event, w, err) < 0) {
 			return -1;
 		}

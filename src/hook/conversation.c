@@ -169,61 +169,60 @@ static int send_back(struct hook_agent *g, const char *agent, const struct error
 
 enum { TRANSCRIPT_WAIT_MS = 3000 };
 
-/* What the agent used, for the quota ledger. The client may write the last message a moment after
- * the event. */
-static void settle_agent(struct arena *a, const json *event, const struct hook_agent *g)
+struct agent_run *hook_agent_used(struct arena *a, const json *event, const char *agent,
+	const char *id, const char *last, struct error *err)
 {
-	const char *agent = json_get_str(event, "agent_id"),
-		   *type = json_get_str(event, "agent_type"),
-		   *path = json_get_str(event, "agent_transcript_path"),
-		   *last = json_get_str(event, "last_assistant_message");
+	const char *path = json_get_str(event, "agent_transcript_path");
 	int64_t until = clock_ticks() + TRANSCRIPT_WAIT_MS;
-	struct usage used;
-	struct error err;
+	struct agent_run *run = arena_alloc(a, sizeof(*run));
 	bool ended = false;
 	int rc = -1;
 
+	*run = (struct agent_run){
+		.action = id, .agent = agent, .harness = "claude-code", .status = "success"};
 	path = path ? path : hook_transcript_path(a, event, str_of(agent));
+	last = last && *last ? last : NULL;
+	*err = (struct error){.code = ERR_INPUT, .text = "the client names no transcript"};
 	while (path) {
-		rc = harness_transcript_usage(a, path, agent, last, &ended, &used, &err);
-		if (ended || !last || !*last || clock_ticks() >= until)
+		rc = harness_transcript_usage(a, path, agent, last, &ended, &run->used, err);
+		if (ended || !last || clock_ticks() >= until)
 			break;
 		clock_pause(20);
 	}
-	if (rc == 0 && last && *last && !ended)
-		rc = error_set(&err, ERR_INPUT, "%s: the last message is missing", path);
-	if (rc < 0) {
-		if (path)
-			error_log("dev-team: the usage of '%s' counts as estimated: %s", g->id,
-				err.text);
-		return;
-	}
-	type = str_starts(str_of(type), PLUGIN) ? type + strlen(PLUGIN) : type;
-	run_quota_session_settle(
-		a, g->loop.item.repo, hook_loop_document(&g->loop, g->id), g->id, type, &used);
+	if (rc == 0 && last && !ended)
+		rc = error_set(err, ERR_INPUT, "%s: the last message is missing", path);
+	return rc < 0 ? NULL : run;
 }
 
-void hook_agent_settle_stopped(
-	const json *event, const struct hook_loop *l, const struct hook_worker *w)
+/* In the quota ledger. run NULL: its figures are unknown. */
+static void settle_agent(const struct hook_loop *l, const char *id, const char *type,
+	const struct agent_run *run, const struct error *why)
+{
+	if (!run_quota_session_asks(l->arena, l->item.repo))
+		return;
+	if (run)
+		run_quota_session_settle(
+			l->arena, l->item.repo, hook_loop_document(l, id), id, type, &run->used);
+	else
+		error_log("dev-team: the usage of '%s' counts as estimated: %s", id, why->text);
+}
+
+void hook_agent_stopped(const json *event, const struct hook_loop *l, const struct hook_worker *w)
 {
 	CLEANUP(hook_outstanding_free) struct hook_outstanding o = {0};
-	const char *path = hook_transcript_path(l->arena, event, str_of(w->agent));
-	const char *document = hook_loop_document(l, w->action);
-	const json *action;
-	struct usage used;
 	struct error err;
+	struct agent_run *run = hook_agent_used(l->arena, event, w->agent, w->action, NULL, &err);
+	const json *action;
 
-	if (!path || !run_quota_session_asks(l->arena, l->item.repo))
-		return;
-	if (hook_outstanding(document, &o, &err) == 0 &&
-		harness_transcript_usage(l->arena, path, w->agent, NULL, NULL, &used, &err) == 0) {
-		action = action_find(o.array, w->action);
-		run_quota_session_settle(l->arena, l->item.repo, document, w->action,
-			action ? json_get_str(action, "agent") : "", &used);
-	} else {
-		error_log(
-			"dev-team: the usage of '%s' counts as estimated: %s", w->action, err.text);
+	if (run) {
+		run->status = "failure";
+		run->detail = "stopped by the user";
+		hook_loop_note_run(l, run);
 	}
+	if (hook_outstanding(hook_loop_document(l, w->action), &o, &err) < 0)
+		return;
+	action = action_find(o.array, w->action);
+	settle_agent(l, w->action, action ? json_get_str(action, "agent") : "", run, &err);
 }
 
 /* *sent: the agent goes on; not without `out`. */
@@ -234,18 +233,24 @@ static int take_last_message(
 	const char *type = json_get_str(event, "agent_type");
 	const char *text = json_get_str(event, "last_assistant_message");
 	struct answer_offer offer = {0};
-	struct error why = {0};
+	struct error why = {0}, unknown;
 	struct hook_agent g;
 
-	if (!type || !hook_agent_find(a, event, agent, &g) || !g.briefed)
+	if (!type || !hook_agent_find(a, event, agent, &g))
 		return 0;
+	offer.run = hook_agent_used(a, event, agent, g.id, text, &unknown);
+	if (!g.briefed) {
+		hook_loop_note_run(&g.loop, offer.run);
+		return 0;
+	}
 	offer.id = g.id;
 	offer.text = str_of(text ? text : "");
 	if (hook_loop_record(&g.loop, NULL, type, &offer, &word, &why) == HOOK_REFUSED && out &&
 		send_back(&g, agent, &why, out, sent, err) < 0)
 		return -1;
-	if (!*sent && run_quota_session_asks(a, g.loop.item.repo))
-		settle_agent(a, event, &g);
+	type += str_starts(str_of(type), PLUGIN) ? strlen(PLUGIN) : 0;
+	if (!*sent)
+		settle_agent(&g.loop, g.id, type, offer.run, &unknown);
 	return 0;
 }
 
@@ -308,6 +313,21 @@ static int take_limit(struct arena *a, const json *event, struct error *err)
 				 &f, harness_limit_reset(str_of(text), clock_now()), text, err);
 }
 
+static void note_failed(struct arena *a, const json *event)
+{
+	const char *agent = json_get_str(event, "agent_id");
+	struct agent_run *run;
+	struct hook_agent g;
+	struct error ignored;
+
+	if (!agent || !hook_agent_find(a, event, agent, &g) ||
+		!(run = hook_agent_used(a, event, agent, g.id, NULL, &ignored)))
+		return;
+	run->status = "failure";
+	run->detail = json_get_str(event, "error");
+	hook_loop_note_run(&g.loop, run);
+}
+
 int hook_agent_failed(struct arena *a, struct str input, struct buf *out, struct error *err)
 {
 	CLEANUP(json_free) json *event = NULL;
@@ -322,6 +342,7 @@ int hook_agent_failed(struct arena *a, struct str input, struct buf *out, struct
 		return hook_conductor_failed(a, event, err);
 	session = json_get_str(event, "session_id");
 	agent = json_get_str(event, "agent_id");
+	note_failed(a, event);
 	return session && agent ? hook_session_agent_ended(a, session, agent, err) : 0;
 }
 
@@ -348,6 +369,8 @@ int hook_agent_handback(struct arena *a, struct str input, struct buf *out, stru
 		return 0;
 	offer.id = g.id;
 	offer.text = str_of(text);
+	offer.run =
+		hook_agent_used(a, event, agent, g.id, json_get_str(event, "tool_use_id"), &why);
 	if (hook_loop_record(&g.loop, NULL, type, &offer, &word, &why) == HOOK_REFUSED) {
 		hook_put_decision(out, why.text, NULL);
 		return 0;

@@ -220,6 +220,22 @@ static void end_gate_lease(struct hook_loop *l, struct context_file *f, const ch
 		gate_end_lease(l->arena, arena_dup(l->arena, path_dir(place.directory)), id);
 }
 
+void hook_loop_note_run(const struct hook_loop *l, const struct agent_run *run)
+{
+	CLEANUP(context_close) struct context_file f = {0};
+	struct error err;
+
+	if (!run)
+		return;
+	if (context_open(&f, hook_loop_document(l, run->action), CONTEXT_MUST_EXIST, &err) == 0) {
+		(void)context_op(&f, "run");
+		agents_note_new(&f, run);
+		if (context_log(&f, &err) == 0)
+			return;
+	}
+	error_log("dev-team: what '%s' used is not noted: %s", run->action, err.text);
+}
+
 enum hook_recorded hook_loop_record(struct hook_loop *l, const json *call, const char *type,
 	struct answer_offer *offer, const char **word, struct error *err)
 {
@@ -238,6 +254,7 @@ enum hook_recorded hook_loop_record(struct hook_loop *l, const json *call, const
 	if (action && (hook_is_script(action) ||
 			      (*word && (!offer->word || strcmp(*word, offer->word) == 0)))) {
 		end_gate_lease(l, &f, offer->id);
+		hook_loop_note_run(l, offer->run);
 		return HOOK_RECORDED;
 	}
 	why = action ? hook_agent_fault(l->arena, call, type, json_get_str(action, "agent"),

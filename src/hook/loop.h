@@ -81,9 +81,13 @@ json *hook_transcript_notes(struct arena *a, const char *path);
  * its answer, if it is one. */
 int hook_agent_take_ended(struct arena *a, const json *event, const char *agent, const json *notes,
 	struct error *err);
-/* Books what an agent that the user stopped has used, from its transcript. */
-void hook_agent_settle_stopped(
-	const json *event, const struct hook_loop *l, const struct hook_worker *w);
+/* Notes and books what an agent that the user stopped has used. */
+void hook_agent_stopped(const json *event, const struct hook_loop *l, const struct hook_worker *w);
+/* What the agent has used for action `id`, as its transcript says. The client may write its last
+ * message or tool call, `last` (NULL: any), a moment after the event. NULL: unknown, *err says why.
+ */
+struct agent_run *hook_agent_used(struct arena *a, const json *event, const char *agent,
+	const char *id, const char *last, struct error *err);
 
 /* ---- actions and answers ---- */
 
@@ -108,6 +112,9 @@ enum hook_recorded { HOOK_RECORDED, HOOK_DISCARDED, HOOK_REFUSED };
  */
 enum hook_recorded hook_loop_record(struct hook_loop *l, const json *call, const char *type,
 	struct answer_offer *offer, const char **word, struct error *err);
+/* Notes what an agent has used where no answer can carry it; NULL: nothing. Best effort: what fails
+ * is logged. */
+void hook_loop_note_run(const struct hook_loop *l, const struct agent_run *run);
 /* Whether the answer to `id` completed the array. Of concurrent answers exactly one did, because
  * the journal orders them. */
 bool hook_loop_is_last(struct hook_loop *l, const char *id);

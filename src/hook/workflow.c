@@ -225,13 +225,17 @@ static void hook_workflow_put_answer(
 	const char *text = json_get_str(s->input, "text"), *recorded;
 	struct answer_offer offer = {.id = id, .word = word, .text = str_of(text ? text : "")};
 	bool back = strcmp(word, RETURNED) == 0;
+	enum hook_recorded taken = HOOK_RECORDED;
 	struct error err = {0};
-	enum hook_recorded taken =
-		back ? HOOK_RECORDED
-		     : hook_loop_record(&s->loop, s->call, json_get_str(s->call, "agent_type"),
-			       &offer, &recorded, &err);
 	json *input;
 
+	if (!back) {
+		offer.run =
+			hook_agent_used(s->loop.arena, s->call, json_get_str(s->call, "agent_id"),
+				id, json_get_str(s->call, "tool_use_id"), &err);
+		taken = hook_loop_record(&s->loop, s->call, json_get_str(s->call, "agent_type"),
+			&offer, &recorded, &err);
+	}
 	if (taken == HOOK_REFUSED) {
 		put_error(out, &err);
 		return;

@@ -253,6 +253,45 @@ void agents_note_run(struct context_file *f, const json *members)
 	json_put(event, "total", add_to_total(f, members));
 }
 
+/* State of the search, which begins at the last event. */
+struct noted_usage {
+	const struct agent_run *run;
+	struct usage sum;
+};
+
+/* A context_visit. */
+static bool add_noted(const json *event, void *data)
+{
+	struct noted_usage *n = data;
+	struct usage more;
+
+	if (!json_str_is(event, "action", n->run->action))
+		return true;
+	usage_get(event, &more);
+	if (json_str_is(event, "type", AGENT_RUN) && json_str_is(event, "agent_id", n->run->agent))
+		usage_add(&n->sum, &more);
+	return !json_str_is(event, "type", "dispatch");
+}
+
+void agents_note_new(struct context_file *f, const struct agent_run *run)
+{
+	struct noted_usage n = {.run = run};
+	CLEANUP(json_free)
+	json *members =
+		JSON_OBJECT(JSON_TEXT("action", run->action), JSON_TEXT("harness", run->harness),
+			JSON_TEXT("agent_id", run->agent), JSON_TEXT("status", run->status),
+			JSON_IF(run->detail, JSON_TEXT("detail", run->detail)));
+	struct usage rest = {.cost_usd = -1, .ms = -1};
+
+	context_each_event(f, run->action, add_noted, &n);
+	usage_add_tokens(&rest, run->used.input_tokens - n.sum.input_tokens,
+		run->used.output_tokens - n.sum.output_tokens,
+		run->used.cache_tokens - n.sum.cache_tokens);
+	usage_put(members, &rest, usage_members, false);
+	if (rest.input_tokens || rest.output_tokens || rest.cache_tokens)
+		agents_note_run(f, members);
+}
+
 void agents_note_turn(struct context_file *f, const char *key, const char *action)
 {
 	json_put_texts(context_event(f, SCRIPTED), "action", action, "entry", key);

@@ -10,6 +10,7 @@
 #define DT_AGENTS_H
 
 #include "context/file.h"
+#include "src/event/usage.h"
 
 #define SCRIPTED_MAX ((size_t)16 << 20) /* bytes of a file */
 
@@ -71,6 +72,15 @@ int agents_turn(const struct scripted_agents *s, const struct scripted_entry *en
 /* Both are written with the next save or log. `members` is an object and is borrowed; its members
  * seq, rev, ts, type and total are ignored. */
 void agents_note_run(struct context_file *f, const json *members);
+
+/* What an agent of a client's session has used since it began. */
+struct agent_run {
+	const char *action, *agent;            /* the client's id of the agent */
+	const char *harness, *status, *detail; /* detail: NULL: none */
+	struct usage used;
+};
+/* Notes the event with what no earlier one has of this agent and action; nothing new: no event. */
+void agents_note_new(struct context_file *f, const struct agent_run *run);
 /* What all calls of harnesses for this item have used: `calls` and usage_members. NULL: there was
  * none; the caller's to free. */
 json *agents_total(const struct context_file *f);

@@ -311,6 +311,8 @@ static int machine_answer_record(struct context_file *f, void *data, struct erro
 	const char *item = context_get(&f->doc, "work_item_id").p;
 
 	machine_answer_note_operation(f, o);
+	if (o->run)
+		agents_note_new(f, o->run);
 	if (o->owner && lease_admit(f, item, o->owner, err) < 0)
 		return refuse_owner(f, o, err);
 	if (apply_answer(f, o, err) < 0)

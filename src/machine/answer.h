@@ -11,6 +11,7 @@
 #define DT_ANSWER_H
 
 #include "src/machine/action.h"
+#include "src/machine/agents.h"
 
 enum answer_outcome {
 	ANSWER_TAKEN,
@@ -27,6 +28,7 @@ struct answer_offer {
 	bool ran;              /* it is the result of a script that was run (or simulated) */
 	const char *person;    /* who gives it: `user@host`; an approval needs one; else NULL */
 	const char *log;       /* a blob with the output of the script that gave it; NULL: none */
+	const struct agent_run *run; /* noted with the answer, or its refusal; NULL: none */
 	struct str text;
 	/* set by answer_record() */
 	enum answer_outcome outcome;

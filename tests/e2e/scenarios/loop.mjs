@@ -7,6 +7,7 @@ import { bytesOf } from '../model.mjs';
 import { AUDIT, AUDITED, IMPLEMENT, PREFIX } from '../scenario.mjs';
 import { barrier, breakpoint, gate } from '../sync.mjs';
 import { silentThenContinues } from './failures.mjs';
+import { showsSent } from './quota.mjs';
 
 export const END = `${PREFIX} validating>reviewing reviewing>done`;
 const REQUESTS = 3; // of the main conversation, however long the run is: the start, the launch, the end
@@ -57,6 +58,8 @@ const longWay = (form) => async (t) => {
   });
   const both = barrier(2);
   agents.before = (id) => (/\/signoff\//.test(id) ? both.wait() : null);
+  let n = 0;
+  agents.service = ({ agent }) => (agent ? { usage: { input: 1000 + 7 * ++n, output: 10 + n * n, cached: 100 * n, written: 3 * n } } : {});
   const run = await t.finish(fixture, agents, IMPLEMENT, form);
   form.cheap?.(t, run);
   t.states(fixture, `${PREFIX} validating>fixing fixing>validating validating>fixing fixing>validating validating>reviewing ` +
@@ -66,6 +69,7 @@ const longWay = (form) => async (t) => {
   t.equal(fixture.events().filter((event) => event.type === 'answer' && /\/signoff\//.test(event.action)).length, 3, 'answers of the sign-off');
   t.equal(eventsOf(fixture, 'failure').length, 0, 'failures');
   t.journal(fixture, 'success');
+  await showsSent(t, fixture, [fixture.id], run.log);
 };
 
 const eventsOf = (fixture, type) => fixture.events().filter((event) => event.type === type);

@@ -55,8 +55,18 @@ const totalOf = ({ input, written, output }) => input + written + output;
 
 // What the API sent to agents: input, what was written to a cache, and output. The words that the client asks of an agent that
 // works long belong to no conversation.
-const sentTo = (log) => log.filter((entry) => entry.agent && !isConductor(entry) && entry.answer?.usage)
-  .reduce((sum, { answer: { usage } }) => sum + totalOf(usage), 0);
+const usagesTo = (log) => log.filter((entry) => entry.agent && !isConductor(entry) && entry.answer?.usage).map(({ answer: { usage } }) => usage);
+const sentTo = (log) => usagesTo(log).reduce((sum, usage) => sum + totalOf(usage), 0);
+
+// What `status` shows of these items of a session is what the API sent to their agents.
+export async function showsSent(t, fixture, ids, log) {
+  const shown = [];
+  for (const id of ids) shown.push(JSON.parse(await printed(t, fixture, 'status', id, '--json')).usage);
+  const sum = (list, part) => list.reduce((all, one) => all + (one ? part(one) : 0), 0);
+  const sent = usagesTo(log);
+  t.equal(['input_tokens', 'output_tokens', 'cache_tokens'].map((key) => sum(shown, (one) => one[key])),
+    [(one) => one.input, (one) => one.output, (one) => one.cached + one.written].map((part) => sum(sent, part)), `tokens of status ${ids.join(', ')} --json`);
+}
 
 // Resolves when the item has ended.
 async function ended(fixture, id) {
@@ -101,6 +111,7 @@ async function toTheToken(t) {
   const [entry] = await ledger(t, fixture);
   t.equal(entry.windows[0].consumedTokens, sentTo(log), 'tokens');
   t.equal(entry.windows[0].reservedTokens, 0, 'reserved tokens');
+  await showsSent(t, fixture, ['ADR-1', 'ADR-2'], log);
 }
 
 // `dev-team run`. The API is at its limit when the agent begins, which is over a few seconds later. The run waits, says so once, and
