@@ -311,11 +311,12 @@ static const struct verb *const subcommands[] = {
 		.options = {common_options, new_options}),
 	CLI_SUBCOMMAND("done", "ID", run_done,
 		"mark a task as done: move its file to backlog/completed, and commit that",
-		.details = "Commits on the branch that is checked out. A second call changes "
-			   "nothing. Exit status 1: what the task's branch has in a repository of "
-			   "'permittedExternalPaths' is not committed or not pushed there. "
-			   "--squash keeps all messages and authors, and leaves commits that another "
-			   "branch has, and merges, as they are.",
+		.details =
+			"Commits on the branch that is checked out. A second call changes "
+			"nothing. Exit status 1: what the task's branch has in a repository of "
+			"'permittedExternalPaths' is not committed or not pushed there. "
+			"--squash keeps all messages and authors, and leaves commits that another "
+			"branch has, and merges, as they are.",
 		.options = {repo_options, done_options}),
 	CLI_SUBCOMMAND("release", "[ID]", backlog_run_release,
 		"forget the failures of a parked task, so that the next tick goes on with it",
