@@ -1,6 +1,8 @@
 #include "src/backlog/backlog.h"
 #include "src/cli/cli.h"
+#include "src/machine/place.h"
 #include "src/run/locate.h"
+#include "src/run/status.h"
 #include "src/setup/setup.h"
 #include "src/sys/git.h"
 #include "src/tick/memory.h"
@@ -245,6 +247,21 @@ static int backlog_run_new(struct invocation *in, struct error *err)
 
 /* ---- done ---- */
 
+/* Where the work of the task's item began; NULL: unknown. What the user committed before is not the
+ * item's. */
+static const char *first_base(struct arena *a, const char *repo, const char *id)
+{
+	struct item_place place = {0};
+	struct error ignored;
+	const char *dir;
+
+	return status_directory(a, repo, &dir, &ignored) == 0 &&
+			       place_read(a, arena_printf(a, "%s/%s.md", dir, id), &place,
+				       &ignored) == 0
+		       ? place.base
+		       : NULL;
+}
+
 static int run_done(struct invocation *in, struct error *err)
 {
 	CLEANUP(json_free) json *others = json_array();
@@ -268,7 +285,8 @@ static int run_done(struct invocation *in, struct error *err)
 	if ((fault = sibling_text(in->arena, others, true)))
 		return error_set(err, ERR_CHECK, "%s", fault);
 	if (backlog_finish(&b, t, &file, &made, err) < 0 ||
-		(o->squash && git_squash_unpushed(b.repo, &squashed, err) < 0))
+		(o->squash && git_squash_unpushed(b.repo, first_base(in->arena, b.repo, t->id),
+				      &squashed, err) < 0))
 		return -1;
 	text = sibling_text(in->arena, others, false);
 	buf_addf(in->out, "%s %s%s\n", t->id, file, made ? "" : " (already committed)");
@@ -316,7 +334,7 @@ static const struct verb *const subcommands[] = {
 			"nothing. Exit status 1: what the task's branch has in a repository of "
 			"'permittedExternalPaths' is not committed or not pushed there. "
 			"--squash keeps all messages and authors, and leaves commits that another "
-			"branch has, and merges, as they are.",
+			"branch or a tag has, those from before the task, and merges, as they are.",
 		.options = {repo_options, done_options}),
 	CLI_SUBCOMMAND("release", "[ID]", backlog_run_release,
 		"forget the failures of a parked task, so that the next tick goes on with it",

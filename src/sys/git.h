@@ -276,12 +276,13 @@ int git_commit_paths(const char *root, const char *const *paths, size_t n, const
 	bool *made, struct error *err);
 
 /*
- * Makes one commit of the branch's commits that neither a remote nor another branch has: with the
- * tree of the last, the author of the first and all messages; other authors are trailers
- * `Co-authored-by`. Files and index stay as they are. *n: how many became one; 0: there are fewer
- * than two, one is a merge, or HEAD is detached. -1: ERR_SYSTEM, also when git cannot sign.
+ * Makes one commit of the branch's commits that no remote, tag or other branch has, and that were
+ * made after the commit `since` (NULL: ever): with the tree of the last, the author of the first
+ * and all messages; other authors are trailers `Co-authored-by`. Files and index stay as they are.
+ * *n: how many became one; 0: there are fewer than two, one is a merge, or HEAD is detached. -1:
+ * ERR_SYSTEM, also when git cannot sign.
  */
-int git_squash_unpushed(const char *root, size_t *n, struct error *err);
+int git_squash_unpushed(const char *root, const char *since, size_t *n, struct error *err);
 
 /*
  * Pushes HEAD's branch to origin; sets no upstream. When there is nothing to push (no remote

@@ -26,15 +26,15 @@ static int squash_git(const struct squash *s, struct str input, const char *cons
 }
 
 /* Leaves n at 0 unless there are two or more, each with one parent. */
-static int find_unpushed(struct squash *s, const char *branch, struct error *err)
+static int find_unpushed(struct squash *s, const char *branch, const char *since, struct error *err)
 {
 	CLEANUP(buf_release) struct buf out = BUF_INIT;
 	struct str rest, line, id, parent, more;
 	size_t n = 0;
 
 	if (GIT(s, STR(""), NULL, &out, err, "rev-list", "--topo-order", "--reverse", "--parents",
-		    "HEAD", "--not", "--remotes", arena_printf(s->arena, "--exclude=%s", branch),
-		    "--branches") < 0)
+		    "--ignore-missing", "HEAD", "--not", "--remotes", "--tags",
+		    arena_printf(s->arena, "--exclude=%s", branch), "--branches", since) < 0)
 		return -1;
 	for (rest = buf_str(&out); str_line(&rest, &line); n++) {
 		if (!str_piece(&line, ' ', &id) || !str_piece(&line, ' ', &parent) ||
@@ -107,7 +107,7 @@ static int squash_signing(const struct squash *s, const char **option, struct er
 	return 0;
 }
 
-int git_squash_unpushed(const char *root, size_t *n, struct error *err)
+int git_squash_unpushed(const char *root, const char *since, size_t *n, struct error *err)
 {
 	CLEANUP(arena_release) struct arena a = {0};
 	CLEANUP(buf_release) struct buf text = BUF_INIT, made = BUF_INIT;
@@ -120,13 +120,14 @@ int git_squash_unpushed(const char *root, size_t *n, struct error *err)
 		return -1;
 	if (!branch)
 		return 0;
-	if (find_unpushed(&s, branch, err) < 0)
+	if (find_unpushed(&s, branch, since, err) < 0)
 		return -1;
 	if (!s.n)
 		return 0;
 	if (squash_message(&s, &text, err) < 0 || squash_author(&s, &env, err) < 0 ||
 		squash_signing(&s, &signing, err) < 0 ||
-		GIT(&s, buf_str(&text), env, &made, err, "commit-tree", signing, "-p", s.parent,
+		GIT(&s, buf_str(&text), env, &made, err, "-c", "i18n.commitEncoding=UTF-8",
+			"commit-tree", signing, "-p", s.parent,
 			arena_printf(&a, "%s^{tree}", s.head)) < 0 ||
 		GIT(&s, STR(""), NULL, NULL, err, "update-ref", "-m", "dev-team: squash", "HEAD",
 			arena_dup(&a, str_trim(buf_str(&made))), s.head) < 0)
