@@ -5,7 +5,7 @@
 enum {
 	SECRET_MIN = 6, /* masking shorter values would blank out ordinary words */
 	KEY_TAIL = 8,   /* bytes after a prefix that make it a key */
-	LINE_MAX_BYTES = 64 << 10,
+	LINE_MAX_BYTES = 1 << 20,
 };
 
 static bool word_is_secret(struct str word)
@@ -274,12 +274,14 @@ static void masked_output_write(struct masked_output *m, struct str text)
 
 void masked_output_add(struct masked_output *m, struct str piece)
 {
-	size_t n;
+	size_t before = m->partial.len, n;
 
 	buf_add(&m->partial, piece);
 	n = m->partial.len;
-	while (n && m->partial.s[n - 1] != '\n' && m->partial.len < LINE_MAX_BYTES)
+	while (n > before && m->partial.s[n - 1] != '\n')
 		n--;
+	if (n == before)
+		n = m->partial.len < LINE_MAX_BYTES ? 0 : m->partial.len;
 	masked_output_write(m, (struct str){m->partial.s, n});
 	memmove(m->partial.s, m->partial.s + n, m->partial.len - n);
 	buf_cut(&m->partial, m->partial.len - n);

@@ -32,3 +32,17 @@ SCRATCH_TEST(a_masked_log_is_cut_once_at_its_limit)
 	assert_string_equal(logged(script, 22), "one ****\ntwo\nthreefour");
 	assert_string_equal(logged(script, 10), "one ****\nt\n(cut)\n");
 }
+
+SCRATCH_TEST(a_secret_in_a_line_that_comes_in_pieces_is_masked)
+{
+	struct masked_output m = {.max = 1 << 20};
+
+	m.fd = open(at("log"), O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+	secrets_know(STR("hunter22-long"));
+	secrets_add(&arena, &m.secrets, NULL, NULL);
+	masked_output_add(&m, repeated("", "x", 200000, "hunt"));
+	masked_output_add(&m, STR("er22-long\n"));
+	masked_output_end(&m);
+	close(m.fd);
+	assert_true(str_ends(str_of(scratch_read("log")), "xxx****\n"));
+}
