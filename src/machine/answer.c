@@ -328,6 +328,8 @@ static int machine_answer_record(struct context_file *f, void *data, struct erro
 	if (err->code != ERR_INPUT)
 		return -1;
 	context_forget(f); /* the document would be too large: drop the answer */
+	if (o->run)
+		agents_note_new(f, o->run);
 	return machine_answer_refuse(f, o, err);
 }
 

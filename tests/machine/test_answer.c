@@ -85,17 +85,25 @@ ENGINE_TEST(only_a_wrong_text_is_noted_with_its_section)
 ENGINE_TEST(an_answer_for_which_the_document_has_no_room_is_refused_and_kept)
 {
 	CLEANUP(buf_release) struct buf text = BUF_INIT;
+	const struct agent_run run = {.action = "ADR-7/researching/1",
+		.agent = "7",
+		.harness = "claude-code",
+		.status = "success",
+		.used = {.input_tokens = 5, .output_tokens = 1}};
+	struct answer_offer offer = {.id = run.action, .word = "briefed", .run = &run};
 	char *before;
 
 	steps_to("ADR-7/researching/1");
 	before = document();
 	while (text.len < CONTEXT_MAX)
 		buf_adds(&text, "0123456789abcdef");
-	assert_fails(record("ADR-7/researching/1", "briefed", buf_str(&text)), t.err, ERR_INPUT);
+	offer.text = buf_str(&text);
+	assert_fails(answer_with(offer), t.err, ERR_INPUT);
 	assert_int_equal(strlen(refused_text()), CONTEXT_MAX);
 	assert_string_equal(document(), before);
 	assert_int_equal(count(events(), "\"type\":\"answer\""), 0);
 	assert_int_equal(count(events(), "\"type\":\"refusal\""), 1);
+	assert_int_equal(count(events(), "\"type\":\"" AGENT_RUN "\""), 1);
 	answer("ADR-7/researching/1", "briefed", "A brief.");
 }
 
