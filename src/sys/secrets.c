@@ -3,9 +3,9 @@
 #include "src/sys/secrets.h"
 
 enum {
-	SECRET_MIN = 6, /* masking shorter values would blank out ordinary words */
-	KEY_TAIL = 8,   /* bytes after a prefix that make it a key */
-	LINE_MAX_BYTES = 64 << 10,
+	SECRET_MIN = 6,           /* masking shorter values would blank out ordinary words */
+	KEY_TAIL = 8,             /* bytes after a prefix that make it a key */
+	LINE_MAX_BYTES = 1 << 20, /* of a longer line half of a secret can pass */
 };
 
 static bool word_is_secret(struct str word)
@@ -274,12 +274,16 @@ static void masked_output_write(struct masked_output *m, struct str text)
 
 void masked_output_add(struct masked_output *m, struct str piece)
 {
+	const char *end;
 	size_t n;
 
 	buf_add(&m->partial, piece);
 	n = m->partial.len;
-	while (n && m->partial.s[n - 1] != '\n' && m->partial.len < LINE_MAX_BYTES)
-		n--;
+	end = memrchr(m->partial.s, '\n', n);
+	if (end)
+		n = (size_t)(end - m->partial.s) + 1;
+	else if (n < LINE_MAX_BYTES)
+		return;
 	masked_output_write(m, (struct str){m->partial.s, n});
 	memmove(m->partial.s, m->partial.s + n, m->partial.len - n);
 	buf_cut(&m->partial, m->partial.len - n);
