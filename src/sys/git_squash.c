@@ -126,7 +126,8 @@ int git_squash_unpushed(const char *root, size_t *n, struct error *err)
 		return 0;
 	if (squash_message(&s, &text, err) < 0 || squash_author(&s, &env, err) < 0 ||
 		squash_signing(&s, &signing, err) < 0 ||
-		GIT(&s, buf_str(&text), env, &made, err, "commit-tree", signing, "-p", s.parent,
+		GIT(&s, buf_str(&text), env, &made, err, "-c", "i18n.commitEncoding=UTF-8",
+			"commit-tree", signing, "-p", s.parent,
 			arena_printf(&a, "%s^{tree}", s.head)) < 0 ||
 		GIT(&s, STR(""), NULL, NULL, err, "update-ref", "-m", "dev-team: squash", "HEAD",
 			arena_dup(&a, str_trim(buf_str(&made))), s.head) < 0)
