@@ -44,7 +44,8 @@ int sandbox_probe(struct arena *a, const char **version, struct error *err)
 {
 	CLEANUP(buf_release) struct buf out = BUF_INIT;
 	static const char *const argv[] = {"bwrap", "--ro-bind", "/", "/", "--unshare-pid",
-		"--unshare-net", "--proc", "/proc", "--dev", "/dev", "bwrap", "--version", NULL};
+		"--unshare-net", "--proc", "/proc", "--dev", "/dev", "--perms", "0755", "--dir",
+		"/dev", "bwrap", "--version", NULL};
 	struct process p = {
 		.argv = argv, .output = -1, .out = &out, .out_max = 4096, .timeout_s = PROBE_S};
 	struct process_end end;
@@ -58,6 +59,9 @@ int sandbox_probe(struct arena *a, const char **version, struct error *err)
 		return 0;
 	if (rc < 0 && end.missing)
 		return error_set(err, ERR_STATE, NO_BWRAP);
+	if (str_find(why, STR("Unknown option")) < why.n)
+		return error_set(err, ERR_STATE,
+			"commands cannot be contained: %s: install bubblewrap 0.5 or later", why.p);
 	return error_set(err, ERR_STATE,
 		"commands cannot be contained: %.*s; allow user namespaces (sysctl "
 		"kernel.unprivileged_userns_clone=1; on Ubuntu 24.04 an AppArmor profile for "

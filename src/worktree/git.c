@@ -20,9 +20,9 @@ int op_run(struct op *o, const char *dir, const char *const *argv, const char *n
 
 	if (git_command(&c, &out, &o->status, o->err) < 0)
 		return -1;
-	buf_utf8_repair(&out);
 	o->output = (struct buf){.s = arena_dup(o->a, buf_str(&out)), .len = out.len};
-	rest = buf_str(&o->output);
+	buf_utf8_repair(&out);
+	rest = buf_str(&out);
 	(void)str_line(&rest, &first);
 	o->said = arena_dup(o->a, first);
 	o->line = o->status == 0 ? o->said : NULL;

@@ -53,7 +53,8 @@ static int open_find_repository(struct op *o, const char *from)
 	for (size_t i = 0; i < COUNT(line) && str_line(&rest, &line[i]); i++)
 		;
 	if (!line[0].n || line[0].p[0] != '/') {
-		(void)op_check(o, "git rev-parse");
+		if (op_check(o, "git rev-parse") == 0)
+			(void)error_set(o->err, ERR_STATE, "git printed '%s'", o->said);
 		o->err->code = ERR_STATE;
 		return error_prefix(o->err, "cannot use the repository of '%s'", from);
 	}

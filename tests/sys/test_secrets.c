@@ -1,3 +1,4 @@
+#include <fcntl.h>
 #include "src/sys/secrets.h"
 #include "tests/lib/scratch.h"
 
@@ -83,6 +84,27 @@ TEST(each_line_of_a_secret_is_masked)
 	secrets_add(&arena, &s, env, NULL);
 	secrets_mask(&s, STR("at MIIEabcd, x-api-key=value-one, two"), &out);
 	assert_string_equal(out.s, "at ****, x-api-key=****, two");
+}
+
+/* Pieces end anywhere. */
+SCRATCH_TEST(a_secret_in_a_long_line_of_output_and_behind_one_is_masked)
+{
+	static const char *const env[] = {"A_KEY=hunter22-long", NULL};
+	char *wide = arena_printf(&arena, "%70000s", "");
+	struct masked_output m = {.fd = open(at("log"), O_WRONLY | O_CREAT, 0600), .max = 1 << 20};
+	char *text;
+
+	secrets_add(&arena, &m.secrets, env, NULL);
+	masked_output_add(&m, str_sub(str_of(wide), 0, 65530));
+	masked_output_add(&m, STR("hunter22-"));
+	masked_output_add(&m, STR("long"));
+	masked_output_add(&m, str_of(arena_printf(&arena, "%s\nhunter22-", wide)));
+	masked_output_add(&m, STR("long"));
+	masked_output_end(&m);
+	base_close(&m.fd);
+	text = scratch_read("log");
+	assert_int_equal(strlen(text), 65530 + 4 + 70000 + 1 + 4);
+	assert_string_equal(text + strlen(text) - 6, " \n****");
 }
 
 UNIT_GROUP(NULL, arena_end)

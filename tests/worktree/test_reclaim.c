@@ -159,6 +159,15 @@ POOL_TEST(one_with_another_in_it_stays)
 	sh("test -e pool/x/inner/a");
 }
 
+POOL_TEST(the_name_of_the_other_need_not_be_utf_8)
+{
+	(void)have("x");
+	sh("echo 'in*' >>r/.git/info/exclude && git -C r worktree add -q -b inner "
+	   "\"$(printf '../pool/x/in\\377')\"");
+	assert_true(stays_confirmed("x", "contains another worktree"));
+	sh("test -e pool/x/in*/a");
+}
+
 POOL_TEST(one_without_a_record_is_not_of_the_pool)
 {
 	bool removed = true;
