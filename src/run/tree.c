@@ -91,8 +91,9 @@ static const char *parent_action(struct arena *a, const char *document)
 	parent = context_get(&f.doc, "parent");
 	id = context_get(&f.doc, "work_item_id");
 	n = strcspn(parent.p, "/");
-	/* A longer id, so that nothing is above itself. */
-	return parent.n && id.n > n && id.p[n] == '.' && strncmp(id.p, parent.p, n) == 0
+	/* A longer name, so that nothing is above itself. */
+	return parent.n && str_is(id, f.name) && id.n > n && id.p[n] == '.' &&
+			       strncmp(id.p, parent.p, n) == 0
 		       ? arena_dup(a, parent)
 		       : NULL;
 }
