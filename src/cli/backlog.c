@@ -249,7 +249,7 @@ static int backlog_run_new(struct invocation *in, struct error *err)
 
 /* Where the work of the task's item began; NULL: unknown. What the user committed before is not the
  * item's. */
-static const char *first_base(struct arena *a, const char *repo, const char *id)
+static const char *backlog_first_base(struct arena *a, const char *repo, const char *id)
 {
 	struct item_place place = {0};
 	struct error ignored;
@@ -285,8 +285,9 @@ static int run_done(struct invocation *in, struct error *err)
 	if ((fault = sibling_text(in->arena, others, true)))
 		return error_set(err, ERR_CHECK, "%s", fault);
 	if (backlog_finish(&b, t, &file, &made, err) < 0 ||
-		(o->squash && git_squash_unpushed(b.repo, first_base(in->arena, b.repo, t->id),
-				      &squashed, err) < 0))
+		(o->squash &&
+			git_squash_unpushed(b.repo, backlog_first_base(in->arena, b.repo, t->id),
+				&squashed, err) < 0))
 		return -1;
 	text = sibling_text(in->arena, others, false);
 	buf_addf(in->out, "%s %s%s\n", t->id, file, made ? "" : " (already committed)");

@@ -190,6 +190,9 @@ bool sandbox_proxy_read_head(int fd, struct buf *head, struct str *rest);
 /* `readonly`: also no sockets, no changes of modes, owners and times, and without `signals` none to
  * other processes. -1 with errno. */
 int sandbox_filter_enter(bool readonly, bool signals);
+
+/* ---- limits.c ---- */
+
 /* Cuts the policy's limits, as bytes, off the plan, and sets them. False: they are not there. */
 bool sandbox_take_limits(struct str *plan);
 

@@ -8,7 +8,6 @@
 #include <sched.h>
 #include <sys/personality.h>
 #include <sys/prctl.h>
-#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -191,37 +190,4 @@ int sandbox_filter_enter(bool readonly, bool signals)
 	seccomp_answer(&f, ALLOW);
 	program = (struct sock_fprog){f.n, f.code};
 	return prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program, 0, 0);
-}
-
-/* ---- limits ---- */
-
-static void set_limits(const struct policy_limits *l)
-{
-	const struct {
-		int which;
-		uint64_t value; /* 0: none */
-	} all[] = {{RLIMIT_CPU, l->cpu_s}, {RLIMIT_DATA, l->memory}, {RLIMIT_FSIZE, l->file_size},
-		{RLIMIT_NPROC, l->processes}, {RLIMIT_NOFILE, l->open_files}};
-	struct rlimit limit = {0, 0};
-
-	(void)setrlimit(RLIMIT_CORE, &limit);
-	for (size_t i = 0; i < COUNT(all); i++) {
-		if (!all[i].value || getrlimit(all[i].which, &limit) < 0)
-			continue;
-		limit.rlim_cur = all[i].value < limit.rlim_max ? all[i].value : limit.rlim_max;
-		limit.rlim_max = limit.rlim_cur;
-		(void)setrlimit(all[i].which, &limit);
-	}
-}
-
-bool sandbox_take_limits(struct str *plan)
-{
-	struct policy_limits l;
-
-	if (plan->n < sizeof(l))
-		return false;
-	memcpy(&l, plan->p, sizeof(l));
-	*plan = str_sub(*plan, sizeof(l), plan->n);
-	set_limits(&l);
-	return true;
 }

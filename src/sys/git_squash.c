@@ -1,7 +1,8 @@
 /*
- * git_squash.c: one commit of several that nobody else has seen. The new commit is made beside the
- * branch, which then moves in one step, so that a call that is killed has changed nothing. Files
- * and index are not touched: the tree is the same.
+ * git_squash.c: replaces the commits of a branch that were never pushed by a single commit.
+ * git-commit-tree(1) makes that commit, then git-update-ref(1) moves the branch. A call that is
+ * killed between the two has changed nothing. The tree stays the same, so the function touches
+ * neither files nor index.
  */
 #include "src/base/vec.h"
 #include "src/sys/git.h"

@@ -31,12 +31,12 @@ int attest_write(struct arena *a, const char *repo, const char *id, const char *
 int attest_verify(struct arena *a, const char *repo, const char *commit, json **note,
 	bool *is_signed, struct error *err);
 
-/* ---- other repositories: nothing is written there, and only what their own clones know is read
- * ---- */
+/* ---- other repositories ---- */
 
 /*
- * What there is of `branch` in the repositories of `paths`, which are absolute or relative to the
- * main work tree of `repo`. Pushes to `out`, for each repository once, and not for `repo` itself:
+ * Looks for `branch` in the repositories that contain `paths` (absolute, or relative to the main
+ * work tree of `repo`). Writes nothing there and fetches nothing. Adds to the array `out` one
+ * object for each repository other than `repo`:
  *
  *     {"path":"../docs","state":"pushed","branch":"dev-team/T-1","commit":SHA,
  *      "reason":"branch 'dev-team/T-1' is pushed at 0123456789ab"}
