@@ -261,6 +261,7 @@ enum hook_recorded hook_loop_record(struct hook_loop *l, const json *call, const
 			       document, offer->id)
 		     : NULL;
 	if (why) {
+		hook_loop_note_run(l, offer->run);
 		(void)error_set(err, ERR_STATE, "%s", why);
 		return HOOK_REFUSED;
 	}

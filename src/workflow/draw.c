@@ -108,6 +108,8 @@ static void workflow_draw_add_about(const struct declared_state *d, struct buf *
 		workflow_draw_add_label(out, "agent ", d->items->agent, "");
 	else if (d->items->approve)
 		workflow_draw_add_label(out, "a person approves ", d->items->approve, "");
+	else if (d->items->child)
+		workflow_draw_add_label(out, "child ", d->items->child, "");
 	else
 		workflow_draw_add_label(out, "script ", d->items->command, "");
 	buf_adds(out, "</FONT>");
