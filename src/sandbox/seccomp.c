@@ -120,10 +120,31 @@ static const unsigned never_readonly[] = {
 #endif
 };
 
+/* The rows of a filter, by their calls; those of one call in their order. */
+struct filter_table {
+	struct filter_row rows[COUNT(never) + COUNT(never_readonly) + COUNT(rows)];
+	size_t n;
+};
+
 struct filter {
-	struct sock_filter code[2 * (COUNT(never) + COUNT(never_readonly)) + 6 * COUNT(rows) + 8];
+	struct sock_filter code[8 * (COUNT(never) + COUNT(never_readonly) + COUNT(rows)) + 8];
 	unsigned short n;
 };
+
+static void seccomp_insert(struct filter_table *t, const struct filter_row *row)
+{
+	size_t i = t->n++;
+
+	for (; i > 0 && t->rows[i - 1].call > row->call; i--)
+		t->rows[i] = t->rows[i - 1];
+	t->rows[i] = *row;
+}
+
+static void seccomp_insert_never(struct filter_table *t, const unsigned *calls, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		seccomp_insert(t, &(struct filter_row){calls[i], 0, ALWAYS, 0, EPERM});
+}
 
 static void seccomp_emit(struct filter *f, uint16_t code, uint32_t k, uint8_t yes, uint8_t no)
 {
@@ -141,29 +162,43 @@ static void seccomp_answer(struct filter *f, unsigned answer)
 		answer == ALLOW ? SECCOMP_RET_ALLOW : SECCOMP_RET_ERRNO | answer, 0, 0);
 }
 
-static void seccomp_refuse(struct filter *f, unsigned call, unsigned answer)
-{
-	seccomp_emit(f, BPF_JMP | BPF_JEQ | BPF_K, call, 0, 1);
-	seccomp_answer(f, answer);
-}
-
 /* The call's number is loaded, before and behind it. */
 static void seccomp_add(struct filter *f, const struct filter_row *r)
 {
-	if (r->test == ALWAYS) {
-		seccomp_refuse(f, r->call, r->answer);
+	seccomp_emit(f, BPF_JMP | BPF_JEQ | BPF_K, r->call, 0, r->test == ALWAYS ? 1 : 4);
+	if (r->test != ALWAYS) {
+		seccomp_load(
+			f, offsetof(struct seccomp_data, args) + r->argument * sizeof(uint64_t));
+		seccomp_emit(f, BPF_JMP | BPF_K | (r->test == EQUALS ? BPF_JEQ : BPF_JSET),
+			r->value, r->test == LACKS, r->test != LACKS);
+	}
+	seccomp_answer(f, r->answer);
+	if (r->test != ALWAYS)
+		seccomp_load(f, offsetof(struct seccomp_data, nr));
+}
+
+/* By halves: the kernel tries a new filter with each number that there is. */
+static void seccomp_add_all(struct filter *f, const struct filter_row *r, size_t n)
+{
+	size_t half = n / 2, at = f->n;
+
+	while (half > 0 && r[half - 1].call == r[half].call)
+		half--;
+	if (n > 3 && half > 0) {
+		seccomp_emit(f, BPF_JMP | BPF_JGE | BPF_K, r[half].call, 0, 0);
+		seccomp_add_all(f, r, half);
+		f->code[at].jt = (uint8_t)(f->n - at - 1);
+		seccomp_add_all(f, r + half, n - half);
 		return;
 	}
-	seccomp_emit(f, BPF_JMP | BPF_JEQ | BPF_K, r->call, 0, 4);
-	seccomp_load(f, offsetof(struct seccomp_data, args) + r->argument * sizeof(uint64_t));
-	seccomp_emit(f, BPF_JMP | BPF_K | (r->test == EQUALS ? BPF_JEQ : BPF_JSET), r->value,
-		r->test == LACKS, r->test != LACKS);
-	seccomp_answer(f, r->answer);
-	seccomp_load(f, offsetof(struct seccomp_data, nr));
+	for (size_t i = 0; i < n; i++)
+		seccomp_add(f, &r[i]);
+	seccomp_answer(f, ALLOW);
 }
 
 int sandbox_filter_enter(bool readonly, bool signals)
 {
+	struct filter_table t = {.n = 0};
 	struct filter f = {.n = 0};
 	struct sock_fprog program;
 
@@ -181,13 +216,13 @@ int sandbox_filter_enter(bool readonly, bool signals)
 	seccomp_emit(&f, BPF_JMP | BPF_JGE | BPF_K, X32_BIT, 0, 1);
 	seccomp_answer(&f, ENOSYS);
 #endif
-	for (size_t i = signals ? SIGNALS : 0; readonly && i < COUNT(never_readonly); i++)
-		seccomp_refuse(&f, never_readonly[i], EPERM);
-	for (size_t i = 0; i < COUNT(never); i++)
-		seccomp_refuse(&f, never[i], EPERM);
+	if (readonly)
+		seccomp_insert_never(&t, never_readonly + (signals ? SIGNALS : 0),
+			COUNT(never_readonly) - (signals ? SIGNALS : 0));
+	seccomp_insert_never(&t, never, COUNT(never));
 	for (size_t i = 0; i < COUNT(rows); i++)
-		seccomp_add(&f, &rows[i]);
-	seccomp_answer(&f, ALLOW);
+		seccomp_insert(&t, &rows[i]);
+	seccomp_add_all(&f, t.rows, t.n);
 	program = (struct sock_fprog){f.n, f.code};
 	return prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program, 0, 0);
 }

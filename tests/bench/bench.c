@@ -510,7 +510,7 @@ static void measure_hook(void)
 	must(command.argv, command.input);
 	compare("hook, an item in progress : empty process", call, SIDE(empty), "");
 	compare("hook, an item in progress : repeated step", call,
-		SIDE(program, "step", "B-1", "--workflow", "implement", "--owner", "bench"),
+		SIDE(launcher, "step", "B-1", "--workflow", "implement", "--owner", "bench"),
 		"<= 1.2x");
 }
 
