@@ -118,11 +118,21 @@ static int git_command_run(const struct git_command *c, const char *const *env, 
 	return process_check(&p, &end, c->name, buf_str(out), err);
 }
 
+/* Another git is making a worktree: for a moment that has a HEAD without a commit, which a fetch
+ * does not accept. */
+static bool has_met_new_worktree(const struct buf *out, size_t from)
+{
+	return str_find(str_sub(buf_str(out), from, out->len),
+		       STR("fatal: bad object worktrees/")) < out->len - from;
+}
+
 int git_command(const struct git_command *c, struct buf *out, int *status, struct error *err)
 {
 	CLEANUP(buf_release) struct buf own = BUF_INIT;
 	CLEANUP(arena_release) struct arena a = {0};
 	VEC(const char *) env = {0};
+	struct buf *to = out ? out : &own;
+	size_t from = to->len;
 	int rc;
 
 	for (size_t i = 0; i < COUNT(git_environment); i++)
@@ -137,7 +147,12 @@ int git_command(const struct git_command *c, struct buf *out, int *status, struc
 	for (const char *const *e = c->env; e && *e; e++)
 		vec_push(&env, *e);
 	vec_push(&env, NULL);
-	rc = git_command_run(c, env.items, out ? out : &own, status, err);
+	rc = git_command_run(c, env.items, to, status, err);
+	if ((rc < 0 || (status && *status)) && has_met_new_worktree(to, from)) {
+		buf_cut(to, from);
+		*err = (struct error){0};
+		rc = git_command_run(c, env.items, to, status, err);
+	}
 	vec_release(&env);
 	return rc;
 }

@@ -24,6 +24,15 @@ REBASE_TEST(a_stale_branch_is_rebased_and_pushed)
 	assert_string_equal(rebase(), "current");
 }
 
+REBASE_TEST(a_lock_that_a_killed_git_left_in_the_worktree_is_removed)
+{
+	main_gets("m", "main");
+	sh("cd wt && : >\"$(git rev-parse --git-dir)/index.lock\"");
+	assert_string_equal(rebase(), "pushed");
+	assert_null(done.kept);
+	sh("cd wt && test $(git rev-parse HEAD) = $(git --git-dir=../org/o.git rev-parse feat/x)");
+}
+
 REBASE_TEST(the_target_is_never_touched)
 {
 	struct land_ask ask = {.target = "feat/x"};

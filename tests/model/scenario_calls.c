@@ -274,6 +274,8 @@ int scenario_step(struct scenario *p, const struct loop *l, const struct simulat
 	plan_fault(p);
 	was_held = !c.take_over && is_held(p, l->owner);
 	may_hold = !c.take_over && may_be_held(p, l->owner);
+	/* What has ended is not cancelled: a person may have ended it. */
+	may_hold |= c.cancel && (p->audit.edited || audit_is_final(&p->audit));
 	describe_step(p, &c);
 	*actions = NULL;
 	rc = oracle_call(&p->oracle, p->simulator, &c, actions, err);

@@ -172,6 +172,22 @@ GIT_TEST(a_fetch_changes_no_branch_of_the_user)
 	assert_sh("git -C r log -1 --format=%s refs/remotes/origin/main", "second\n");
 }
 
+GIT_TEST(a_fetch_beside_a_worktree_that_is_being_made_is_repeated)
+{
+	bool fetched;
+
+	tree_write(at("bin/git"),
+		STR("#!/bin/sh\n"
+		    "case \"$*\" in *' fetch '*) [ -e \"$0.met\" ] || { : >\"$0.met\"; "
+		    "echo 'fatal: bad object worktrees/x/HEAD' >&2; exit 128; } ;; esac\n"
+		    "PATH=${PATH#*:} exec git \"$@\"\n"));
+	sh("chmod 755 bin/git");
+	path_begins_with("bin");
+	assert_int_equal(git_fetch_branch(at("r"), "main", &fetched, &err), 0);
+	assert_true(fetched);
+	assert_sh("test -e bin/git.met && echo met", "met\n");
+}
+
 GIT_TEST(tags_of_the_user_are_not_pushed)
 {
 	sh("cd r && git checkout -qb work && git config push.followTags true && git tag -a -m mine "

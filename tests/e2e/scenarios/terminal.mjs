@@ -437,10 +437,9 @@ async function endsEarlier(t) {
   const agents = new Agents(fixture);
   agents.service = async (request) => {
     const launched = isConductor(request) && /Async agent launched/.test(JSON.stringify(request.news));
-    const open = () => {
-      const ids = (type) => fixture.events().filter((event) => event.type === type).map((event) => event.action);
-      return ids('dispatch').some((id) => !ids('answer').includes(id));
-    };
+    const calls = request.messages.flatMap(({ blocks }) => blocks).filter((one) => one.type === 'tool_use' && one.name === 'Agent');
+    const answered = (id) => fixture.events().some((event) => event.type === 'answer' && event.action === id);
+    const open = () => calls.some((one) => !answered(one.input.description));
     for (const until = Date.now() + LIMIT; launched && open() && Date.now() < until;) await new Promise((resolve) => { setTimeout(resolve, 100); });
     return {};
   };
