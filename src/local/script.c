@@ -159,7 +159,13 @@ static int script_load(struct arena *a, const char *document, const char *id, co
 
 /* ---- the lock file ---- */
 
-enum { TEXT_MAX = 2048, REPORT_MAX = 16 << 20, SWEEP_MS = 5000, BRIEFLY_MS = 2 };
+enum {
+	TEXT_MAX = 2048,
+	REPORT_SHOWN = 16 << 10,
+	REPORT_MAX = 16 << 20,
+	SWEEP_MS = 5000,
+	BRIEFLY_MS = 2
+};
 
 /* A guard removes its file while it holds the lock: the file that we locked may have no name. */
 static bool script_is_named(int fd, const char *path)
@@ -348,56 +354,81 @@ static const char *log_name(const struct script_action *s)
 	return s->log + path_dir(s->document).n + 1;
 }
 
-/* Word k is that of exit status k, the last one that of all others and of a time limit. */
-static const char *result_word(const struct script_action *s, int status)
+/* Its words are `passed` and `failed`, in the order of the workflow. */
+static bool has_usual_words(const struct script_action *s)
 {
-	struct str rest = str_of(s->format), word = STR("failed"), one;
-
-	for (int k = 0; str_piece(&rest, '|', &one); k++) {
-		word = one;
-		if (k == status)
-			break;
-	}
-	return arena_dup(s->arena, str_trim(word));
+	return !s->format || !strcmp(s->format, "passed | failed") ||
+	       !strcmp(s->format, "failed | passed");
 }
 
-/* Of a command with words of its own: its last line, if that is JSON; else "". */
-static const char *script_report_of(const struct script_action *s)
+/* Of a command with words of its own: its last line, if that is a JSON object; else NULL. */
+static json *script_report_of(const struct script_action *s)
 {
 	CLEANUP(buf_release) struct buf log = BUF_INIT;
 	struct error ignored;
+	json *report = NULL;
 	struct str text;
 	const char *nl;
 
-	if (!s->format || !strcmp(s->format, "passed | failed") ||
-		sys_read_file(&log, s->log, LOG_MAX, NULL, &ignored) < 0)
-		return "";
+	if (has_usual_words(s) || sys_read_file(&log, s->log, LOG_MAX, NULL, &ignored) < 0)
+		return NULL;
 	text = str_trim(buf_str(&log));
 	nl = memrchr(text.p, '\n', text.n);
 	text = nl ? str_sub(text, (size_t)(nl - text.p) + 1, text.n) : text;
-	return text.n < TEXT_MAX && str_starts(text, "{") && str_ends(text, "}") &&
-			       !str_utf8_fault(text)
-		       ? arena_printf(s->arena, "\n\n%.*s", (int)text.n, text.p)
-		       : "";
+	return str_starts(text, "{") && json_parse(&report, text, &ignored) == 0 ? report : NULL;
 }
 
-/* The first line of the answer, and what the command reports. */
-static char *outcome_line(const struct script_action *s, const char *word, bool timed_out)
+/* `k` below 0, or too large: the last one. */
+static const char *word_at(const struct script_action *s, int k)
+{
+	struct str rest = str_of(s->format), word = {0};
+
+	for (int i = 0; str_piece(&rest, '|', &word) && i != k; i++)
+		;
+	return arena_dup(s->arena, str_trim(word));
+}
+
+/* That of exit status 0, 1, or any other and a time limit. A report names another one by `status`
+ * or `result`; a command that fails has not the good one. */
+static const char *result_word(const struct script_action *s, int status, const json *report)
+{
+	const char *said = report ? json_get_str(report, "status") : NULL, *usual;
+
+	if (has_usual_words(s))
+		return status ? "failed" : "passed";
+	said = report && !said ? json_get_str(report, "result") : said;
+	usual = word_at(s, status == 0 || status == 1 ? status : -1);
+	return said && action_format_has(s->format, str_of(said)) &&
+			       (!status || strcmp(said, word_at(s, 0)) != 0)
+		       ? said
+		       : usual;
+}
+
+/* The first line of the answer, and what the command reports, which must not say another word. */
+static char *outcome_line(
+	const struct script_action *s, const char *word, bool timed_out, const json *report)
 {
 	const char *why =
 		timed_out ? arena_printf(s->arena, " — timed out after %u s", s->timeout_s) : "";
+	const char *said = report ? json_get_str(report, "status") : NULL;
+	CLEANUP(buf_release) struct buf text = BUF_INIT;
 
-	return arena_printf(
-		s->arena, "%s%s — log: %s%s", word, why, log_name(s), script_report_of(s));
+	if (report && (!said || strcmp(said, word) == 0))
+		json_print(&text, report);
+	return arena_printf(s->arena, "%s%s — log: %s%s%s", word, why, log_name(s),
+		text.len && text.len <= REPORT_SHOWN ? "\n\n" : "",
+		text.len && text.len <= REPORT_SHOWN ? text.s : "");
 }
 
-static char *denied(const struct script_action *s, const struct violation_report *b)
+static char *denied(
+	const struct script_action *s, const struct violation_report *b, const char *word)
 {
 	CLEANUP(json_free) json *j = violation_json(b);
 	CLEANUP(buf_release) struct buf text = BUF_INIT;
 
+	json_set(j, "status", json_string(str_of(word)));
 	json_print(&text, j);
-	return arena_printf(s->arena, "failed — security violation: %s — log: %s\n\n%s",
+	return arena_printf(s->arena, "%s — security violation: %s — log: %s\n\n%s", word,
 		violation_line(s->arena, b), log_name(s), text.s);
 }
 
@@ -473,7 +504,8 @@ static int script_record(
 static int script_conclude(
 	struct script_action *s, const struct process_end *end, struct error *err)
 {
-	const char *word = result_word(s, end->timed_out ? -1 : end->status);
+	CLEANUP(json_free) json *report = script_report_of(s);
+	const char *word = result_word(s, end->timed_out ? -1 : end->status, report);
 
 	if (end->cancelled) {
 		script_log_text(s, "\ndev-team: ended by a signal\n");
@@ -482,7 +514,7 @@ static int script_conclude(
 	if (end->timed_out)
 		script_log_text(s,
 			arena_printf(s->arena, "\ndev-team: timed out after %u s\n", s->timeout_s));
-	return script_record(s, word, outcome_line(s, word, end->timed_out), err);
+	return script_record(s, word, outcome_line(s, word, end->timed_out, report), err);
 }
 
 /* Records what the report of `policy exec` says. */
@@ -490,7 +522,7 @@ static int conclude_policy(
 	struct script_action *s, const char *path, const struct process_end *end, struct error *err)
 {
 	CLEANUP(buf_release) struct buf all = BUF_INIT;
-	CLEANUP(json_free) json *report = NULL;
+	CLEANUP(json_free) json *report = NULL, *own = NULL;
 	struct violation_report b;
 	const char *word;
 	bool timed_out;
@@ -504,11 +536,11 @@ static int conclude_policy(
 		return error_prefix(err, "nothing ran under the policy '%.200s'%s", s->policy,
 			report && json_get_str(report, "error") ? ""
 								: " (its message is in the log)");
-	if (found)
-		return script_record(s, "failed", denied(s, &b), err);
-	timed_out = json_is_true(json_get(report, "timed_out"));
-	word = result_word(s, timed_out ? -1 : end->status);
-	return script_record(s, word, outcome_line(s, word, timed_out), err);
+	timed_out = found || json_is_true(json_get(report, "timed_out"));
+	own = found ? NULL : script_report_of(s);
+	word = result_word(s, timed_out ? -1 : end->status, own);
+	return script_record(
+		s, word, found ? denied(s, &b, word) : outcome_line(s, word, timed_out, own), err);
 }
 
 int script_user_directory(

@@ -305,6 +305,11 @@ static int call_agent(struct arena *a, const struct run_item *r, const struct ru
 	return rc;
 }
 
+static bool is_ci_failure(const char *word)
+{
+	return strcmp(word, "failed") == 0 || strcmp(word, "checks_failed") == 0;
+}
+
 int run_action_execute(const struct run_item *r, const struct run_action *p,
 	struct run_outcome *out, struct error *err)
 {
@@ -321,7 +326,7 @@ int run_action_execute(const struct run_item *r, const struct run_action *p,
 	else
 		rc = run_script(&a, r, p, out->word, err);
 	/* The workflow has an edge for it; a stage may stop the run instead. */
-	if (rc == 0 && action_kind(p->action) == ACTION_SCRIPT && strcmp(out->word, "failed") == 0)
+	if (rc == 0 && action_kind(p->action) == ACTION_SCRIPT && is_ci_failure(out->word))
 		rc = run_failure_end(
 			r, run_agent_stage(&a, r->pipeline, id_of(p), ""), "CIFailure", err);
 	out->usage.ms = clock_ticks() - began;

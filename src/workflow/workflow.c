@@ -273,7 +273,8 @@ static void workflow_check_child(struct config_reader *r, const struct yaml *map
 	check_two_results(r, map, of, "a child", "success", "failed");
 }
 
-/* The results of a script are `passed` and `failed`; which is the good one, the order tells. */
+/* The results of a script are `passed` and `failed`, or words of its own; which is the good one,
+ * the order tells. */
 static void check_script(struct config_reader *r, const struct yaml *map, void *of)
 {
 	static const char *const words[] = {"passed", "failed"};
@@ -283,10 +284,11 @@ static void check_script(struct config_reader *r, const struct yaml *map, void *
 	for (size_t i = 0; i < it->n_outcomes; i++)
 		known += !strcmp(it->outcomes[i].word, words[0]) ||
 			 !strcmp(it->outcomes[i].word, words[1]);
-	if (it->n_outcomes && (it->n_outcomes != COUNT(words) || known != COUNT(words)))
+	if (it->n_outcomes == 1 || (known && (it->n_outcomes != COUNT(words) || known != 2)))
 		config_fault(r, yaml_get(map, "results"),
-			"'results' of a script must be 'passed' and 'failed'");
-	else if (it->evidence.kinds && it->n_outcomes && strcmp(it->outcomes[0].word, words[0]))
+			"'results' of a script must be 'passed' and 'failed', or two or more words "
+			"of its own");
+	else if (it->evidence.kinds && known && strcmp(it->outcomes[0].word, words[0]))
 		config_fault(r, yaml_get(map, "evidence"),
 			"'evidence' of a script needs 'passed' as the first of its 'results'");
 	if (!it->n_outcomes)

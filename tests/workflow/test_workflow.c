@@ -130,6 +130,10 @@ TEST(a_script_state_has_a_timeout_and_two_words)
 	it = w.declared->items;
 	assert_int_equal(it->timeout_s, 86400);
 	assert_string_equal(it->outcomes[0].word, "failed");
+	w = front("states:\n  x: {command: a, writes: L, results: {small: s, large: l, huge: h}}");
+	it = w.declared->items;
+	assert_int_equal(it->n_outcomes, 3);
+	assert_string_equal(it->outcomes[2].word, "huge");
 }
 
 TEST(several_at_once_are_a_list)
@@ -305,9 +309,9 @@ TEST(a_state_must_be_one_thing_and_whole)
 	assert_state_refused(
 		"    agent: a\n    skill: b\n    writes: c", "w.md:4:5: 'results' is missing");
 	assert_state_refused("    command: a\n    writes: b\n    results: {passed: x, ok: y}",
-		"w.md:6:14: 'results' of a script must be 'passed' and 'failed'");
+		"w.md:6:14: 'results' of a script must be 'passed' and 'failed', or two or more words of its own");
 	assert_state_refused("    command: a\n    writes: b\n    results: {passed: x}",
-		"w.md:6:14: 'results' of a script must be 'passed' and 'failed'");
+		"w.md:6:14: 'results' of a script must be 'passed' and 'failed', or two or more words of its own");
 	assert_state_refused("    approve: a\n    writes: b\n    results: {approved: x, ok: y}",
 		"w.md:6:14: 'results' of an approval must be 'approved' and 'rejected', in this "
 		"order");

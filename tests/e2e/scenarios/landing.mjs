@@ -83,7 +83,7 @@ const CLIENTS = {
   },
 };
 
-const rebase = (id) => `git fetch -q && { git rebase -q origin/main || {
+const rebase = (id) => `{ git fetch -q || git fetch -q; } && { git rebase -q origin/main || {
 git show origin/main:list >list && echo ${id} >>list && git add list && GIT_EDITOR=true git rebase --continue; }; }`;
 
 const PARTS = {
