@@ -381,10 +381,13 @@ static json *script_report_of(const struct script_action *s)
 /* `k` below 0, or too large: the last one. */
 static const char *word_at(const struct script_action *s, int k)
 {
-	struct str rest = str_of(s->format), word = {0};
+	struct str rest = str_of(s->format), word = {0}, one;
 
-	for (int i = 0; str_piece(&rest, '|', &word) && i != k; i++)
-		;
+	for (int i = 0; str_piece(&rest, '|', &one); i++) {
+		word = one;
+		if (i == k)
+			break;
+	}
 	return arena_dup(s->arena, str_trim(word));
 }
 

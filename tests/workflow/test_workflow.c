@@ -309,9 +309,11 @@ TEST(a_state_must_be_one_thing_and_whole)
 	assert_state_refused(
 		"    agent: a\n    skill: b\n    writes: c", "w.md:4:5: 'results' is missing");
 	assert_state_refused("    command: a\n    writes: b\n    results: {passed: x, ok: y}",
-		"w.md:6:14: 'results' of a script must be 'passed' and 'failed', or two or more words of its own");
+		"w.md:6:14: 'results' of a script must be 'passed' and 'failed', or two or more "
+		"words of its own");
 	assert_state_refused("    command: a\n    writes: b\n    results: {passed: x}",
-		"w.md:6:14: 'results' of a script must be 'passed' and 'failed', or two or more words of its own");
+		"w.md:6:14: 'results' of a script must be 'passed' and 'failed', or two or more "
+		"words of its own");
 	assert_state_refused("    approve: a\n    writes: b\n    results: {approved: x, ok: y}",
 		"w.md:6:14: 'results' of an approval must be 'approved' and 'rejected', in this "
 		"order");
