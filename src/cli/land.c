@@ -18,7 +18,7 @@ struct land_options {
 	const char *context_file, *target, *check;
 	double wait_s;
 	int64_t check_s;
-	bool pr, json;
+	bool pr, direct, json;
 	const char *method;
 };
 
@@ -32,6 +32,7 @@ static const struct option options[] = {
 		"time limit of the check, and of the forge's checks; default: 1800"),
 	OPTION_FLAG(struct land_options, pr, "pr",
 		"let the forge merge the pull request, by gh or glab, once its checks have passed"),
+	OPTION_FLAG(struct land_options, direct, "direct", "push the target itself; the default"),
 	OPTION_CHOICE(struct land_options, method, "method", "rebase|squash|merge",
 		"how the forge merges; default: rebase"),
 	OPTION_DECIMAL(struct land_options, wait_s, "wait", "SECONDS", 0, WAIT_MAX_S,
@@ -283,6 +284,8 @@ static int land_run(struct invocation *in, struct error *err)
 	struct gate_ask wait = {.wait_ms = (unsigned)(o->wait_s * 1000 + 0.5)};
 	struct land l;
 
+	if (o->pr && o->direct)
+		return error_set(err, ERR_USAGE, "give --pr or --direct, not both");
 	if (!in->n)
 		return list_waiting(in, err);
 	if (land_find_branch(in, &ask, &item, err) < 0 ||

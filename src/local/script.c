@@ -357,8 +357,7 @@ static const char *log_name(const struct script_action *s)
 /* Its words are `passed` and `failed`, in the order of the workflow. */
 static bool has_usual_words(const struct script_action *s)
 {
-	return !s->format || !strcmp(s->format, "passed | failed") ||
-	       !strcmp(s->format, "failed | passed");
+	return !s->format || action_format_has(s->format, STR("passed"));
 }
 
 /* Of a command with words of its own: its last line, if that is a JSON object; else NULL. */
@@ -366,16 +365,15 @@ static json *script_report_of(const struct script_action *s)
 {
 	CLEANUP(buf_release) struct buf log = BUF_INIT;
 	struct error ignored;
+	struct str rest, line = {0};
 	json *report = NULL;
-	struct str text;
-	const char *nl;
 
 	if (has_usual_words(s) || sys_read_file(&log, s->log, LOG_MAX, NULL, &ignored) < 0)
 		return NULL;
-	text = str_trim(buf_str(&log));
-	nl = memrchr(text.p, '\n', text.n);
-	text = nl ? str_sub(text, (size_t)(nl - text.p) + 1, text.n) : text;
-	return str_starts(text, "{") && json_parse(&report, text, &ignored) == 0 ? report : NULL;
+	rest = str_trim(buf_str(&log));
+	while (str_line(&rest, &line))
+		;
+	return str_starts(line, "{") && json_parse(&report, line, &ignored) == 0 ? report : NULL;
 }
 
 /* `k` below 0, or too large: the last one. */

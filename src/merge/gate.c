@@ -2,8 +2,7 @@
  * The line at the gate: `.merge-gate` in the pool's directory has a file for each process that
  * holds the gate or waits for it. Its name is the fence, and its process has it locked. The lowest
  * one that is locked has the gate. The kernel drops the lock when the last process that has it has
- * ended, so there is nothing to repair: files without a lock are removed by the next one that
- * comes.
+ * ended, so nothing is repaired: the next one that comes removes files without a lock.
  */
 #include <errno.h>
 #include <fcntl.h>
