@@ -393,16 +393,15 @@ static const char *word_at(const struct script_action *s, int k)
  * or `result`; a command that fails has not the good one. */
 static const char *result_word(const struct script_action *s, int status, const json *report)
 {
-	const char *said = report ? json_get_str(report, "status") : NULL, *usual;
+	const char *said = report ? json_get_str(report, "status") : NULL;
 
 	if (has_usual_words(s))
 		return status ? "failed" : "passed";
 	said = report && !said ? json_get_str(report, "result") : said;
-	usual = word_at(s, status == 0 || status == 1 ? status : -1);
 	return said && action_format_has(s->format, str_of(said)) &&
 			       (!status || strcmp(said, word_at(s, 0)) != 0)
 		       ? said
-		       : usual;
+		       : word_at(s, status == 0 || status == 1 ? status : -1);
 }
 
 /* The first line of the answer, and what the command reports, which must not say another word. */
