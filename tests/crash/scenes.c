@@ -156,7 +156,11 @@
 #define TRANSCRIPT                                                                                 \
 	"printf "                                                                                  \
 	"'{\"type\":\"user\",\"message\":{\"content\":\"%s/G-1.md\\\\nG-1/gates/1\\\\n\\\\n"       \
-	"# G-1/gates/1\\\\nBrief.\"}}\\n' \"$STATE\" >../agent.jsonl\n"
+	"# G-1/gates/1\\\\nBrief.\"}}\\n' \"$STATE\" >../agent.jsonl\n"                            \
+	"printf '%s\\n' "                                                                          \
+	"'{\"type\":\"assistant\",\"message\":{\"id\":\"1\",\"content\":[{\"type\":\"text\","      \
+	"\"text\":\"Good.\\n{\\\"status\\\": \\\"approved\\\"}\"}],\"usage\":{\"input_tokens\":1," \
+	"\"output_tokens\":1}}}' >>../agent.jsonl\n"
 
 /* Prints the items that the session drives. */
 #define SESSION(name) "printf '%s' '{\"session_id\":\"" name "\"}' | dev-team hook SessionStart\n"
