@@ -56,14 +56,10 @@ void tick_memory_reject(struct tick_memory *m, const struct admission *d);
 int tick_memory_begin(struct tick_memory *m, const struct admission *d, struct error *err);
 /* It was started: the event. */
 void tick_memory_dispatch(struct tick_memory *m, const struct task *t);
-enum tick_failure {
-	TICK_STEP_FAILED,
-	TICK_ITEM_FAILED,
-	TICK_ITEM_HOPELESS, /* parked at once */
-};
-/* Counts it, and parks the task when that was too often. `mode`: as the event has it. */
+/* Counts it: of a step, or of the item. Parks the task when that was too often, or is hopeless.
+ * `mode`: as the event has it. */
 void tick_memory_fail(struct tick_memory *m, const struct task *t, const char *mode,
-	const char *reason, enum tick_failure what);
+	const char *reason, bool item, bool hopeless);
 /* It waits for a person. */
 void tick_memory_park(
 	struct tick_memory *m, const struct task *t, const char *reason, int64_t failures);
