@@ -7,7 +7,8 @@
  *     {"tick": 7, "idle": 0, "gateFailures": 0, "tasks": {"X-1": {
  *         "filter": "Blocked", "reason": "...", "since": TIME, "rejected": 3,
  *         "failures": 5, "ends": 0, "failure": "...", "parked": TIME, "ended": "...",
- *         "endedAt": TIME, "requeues": 1, "pull": "merged", "start": {"trace": []}}}}
+ *         "endedAt": TIME, "requeues": 1, "pull": "merged", "released": TIME,
+ *         "start": {"trace": []}}}}
  */
 #ifndef DT_TICK_MEMORY_H
 #define DT_TICK_MEMORY_H
