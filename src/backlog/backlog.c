@@ -47,6 +47,11 @@ bool task_same_id(const char *one, const char *other)
 	return task_compare_ids(one, other) == 0;
 }
 
+const char *task_name(const struct task *t)
+{
+	return t->id ? t->id : t->file;
+}
+
 static int compare_tasks(const void *a, const void *b)
 {
 	const struct task *x = a, *y = b;

@@ -120,6 +120,7 @@ int backlog_require(
 int task_compare_ids(const char *one, const char *other);
 bool task_same_id(const char *one, const char *other);
 
+const char *task_name(const struct task *t); /* its id, else its file */
 /* "ready", "waiting" ... */
 const char *task_state_word(enum task_state s);
 /* "low" ... of a weight or an effective priority */

@@ -36,7 +36,7 @@ static void backlog_draw_add_task(const struct backlog *b, const struct task *t,
 {
 	buf_addf(out, "  t%zu [color=\"%s\", fillcolor=\"%s\", label=<<B>", (size_t)(t - b->tasks),
 		colors[t->state].line, colors[t->state].fill);
-	backlog_draw_add_label(out, "", t->id ? t->id : t->file, "</B>");
+	backlog_draw_add_label(out, "", task_name(t), "</B>");
 	if (t->title)
 		backlog_draw_add_label(out, "<BR/>", t->title, "");
 	if (t->state != TASK_DONE)
@@ -162,7 +162,6 @@ json *backlog_ids_json(const struct task_list *list)
 	json *ids = json_array();
 
 	for (size_t i = 0; i < list->n; i++)
-		json_push_str(ids,
-			str_of(list->items[i]->id ? list->items[i]->id : list->items[i]->file));
+		json_push_str(ids, str_of(task_name(list->items[i])));
 	return ids;
 }

@@ -311,6 +311,13 @@ void json_set(json *object, const char *key, json *value)
 		base_oom();
 }
 
+json *json_inner(json *object, const char *key)
+{
+	if (!json_is_object(json_get(object, key)))
+		json_set(object, key, json_object());
+	return (json *)(uintptr_t)json_get(object, key);
+}
+
 void json_push(json *array, json *value)
 {
 	if (!cJSON_AddItemToArray(array, value))
@@ -367,6 +374,13 @@ json *json_add(json *j, const struct json_member *m)
 			break;
 		}
 	return j;
+}
+
+void json_replace(json *object, json *members)
+{
+	for (const json *m = json_first(members); m; m = json_next(m))
+		json_set(object, json_key(m), json_copy(m));
+	json_free(&members);
 }
 
 json *json_names(const char *const *names)

@@ -71,7 +71,8 @@ void json_put_null(json *object, const char *key);
 void json_put(json *object, const char *key, json *value); /* takes value */
 void json_set(json *object, const char *key, json *value); /* takes value; replaces or adds */
 void json_drop(json *object, const char *key);
-void json_push(json *array, json *value); /* takes value */
+json *json_inner(json *object, const char *key); /* the object `key`; made if it is none */
+void json_push(json *array, json *value);        /* takes value */
 void json_remove(json *array, const json *item);
 void json_push_str(json *array, struct str value);
 void json_push_int(json *array, int64_t value);
@@ -99,6 +100,9 @@ json *json_add(json *object, const struct json_member *members); /* returns the 
 #define JSON_ADD(object, ...)                                                                      \
 	json_add(object, (const struct json_member[]){__VA_ARGS__, {.key = NULL}})
 #define JSON_OBJECT(...) JSON_ADD(json_object(), __VA_ARGS__)
+/* The same members replace what is there. */
+#define JSON_SET(object, ...) json_replace(object, JSON_OBJECT(__VA_ARGS__))
+void json_replace(json *object, json *members); /* takes members */
 #define JSON_MEMBER(key_, KIND, ...)                                                               \
 	((struct json_member){.key = (key_), .kind = JSON_KIND_##KIND, __VA_ARGS__})
 /* NULL is null; bytes that are not UTF-8, such as in a path, become '?'. */

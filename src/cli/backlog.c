@@ -103,8 +103,7 @@ static void put_ids(struct buf *out, const char *what, const struct task_list *l
 	if (list->n)
 		buf_adds(out, what);
 	for (size_t i = 0; i < list->n; i++)
-		buf_addf(
-			out, " %s", list->items[i]->id ? list->items[i]->id : list->items[i]->file);
+		buf_addf(out, " %s", task_name(list->items[i]));
 	buf_adds(out, list->n ? "\n" : "");
 }
 

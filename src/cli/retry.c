@@ -52,7 +52,7 @@ static int find_revision(
 		return retry_refuse(f, id, err);
 	if (!state && !str_is(context_get(&f->doc, "state"), "failed"))
 		return 0;
-	if (history_last_request(f, state, rev, err) < 0)
+	if (history_last_request(f, state, false, rev, err) < 0)
 		return -1;
 	if (*rev)
 		return 0;

@@ -9,6 +9,7 @@ struct tick_options {
 	struct tick_start_call start; /* first: the agents */
 	const char *task_file;
 	bool dry_run, json, queue, poll;
+	bool once; /* as always */
 };
 
 static const struct option tick_options[] = {
@@ -16,6 +17,8 @@ static const struct option tick_options[] = {
 		"start nothing: print which tasks would be admitted, and why others are not"),
 	OPTION_NUMBER(struct tick_options, start.tick.max_concurrent, "max-concurrent", "N", 1,
 		CONCURRENT_MAX, "how many tasks are worked on at the same time; default: 1"),
+	OPTION_FLAG(struct tick_options, once, "once",
+		"print one array, and leave the next call to the caller; a tick always does"),
 	OPTION_FLAG(struct tick_options, queue, "queue",
 		"print no work: put the requests on the board; --max-concurrent is how many tasks "
 		"are on it; default: 20"),

@@ -26,8 +26,7 @@ static const char *first_ids(struct arena *a, const struct task_list *list)
 	CLEANUP(buf_release) struct buf out = BUF_INIT;
 
 	for (size_t i = 0; i < list->n && i < SHOWN_MAX; i++)
-		buf_addf(&out, "%s%s", i ? ", " : "",
-			list->items[i]->id ? list->items[i]->id : list->items[i]->file);
+		buf_addf(&out, "%s%s", i ? ", " : "", task_name(list->items[i]));
 	return arena_dup(a, buf_str(&out));
 }
 
@@ -419,8 +418,7 @@ void admission_release(struct admission *d)
 
 void admission_add_trace(struct buf *out, const struct admission *d)
 {
-	buf_addf(out, "%s: %s\n", d->task->id ? d->task->id : d->task->file,
-		d->task->title ? d->task->title : "");
+	buf_addf(out, "%s: %s\n", task_name(d->task), d->task->title ? d->task->title : "");
 	for (size_t i = 0; i < d->n_passed; i++)
 		buf_addf(out, "  - %s: passed\n", admission_filters[i].title);
 	if (d->failed)

@@ -199,12 +199,10 @@ static int tick_board_check_word(const struct deciding *d, const char *word, str
 
 static void decide_task(struct deciding *d, const struct task *t)
 {
-	json *of = tick_memory_of(&d->memory, t);
-
 	for (const json *r = json_first(board_of(&d->memory)); r; r = json_next(r))
 		if (tick_board_is_of(r, t))
 			json_drop((json *)(uintptr_t)r, "decision");
-	json_set(of, "board", json_string(str_of(board_decisions[d->decision])));
+	JSON_SET(tick_memory_of(&d->memory, t), JSON_TEXT("board", board_decisions[d->decision]));
 }
 
 static void decide_word(struct deciding *d, const char *word)
@@ -223,7 +221,7 @@ static void decide_word(struct deciding *d, const char *word)
 		board_put(&d->memory, t, NULL);
 		tick_memory_park(&d->memory, t, "dropped from the board", 0);
 	} else if (request)
-		json_set(request, "decision", json_string(str_of(board_decisions[d->decision])));
+		JSON_SET(request, JSON_TEXT("decision", board_decisions[d->decision]));
 	else
 		decide_task(d, t);
 }

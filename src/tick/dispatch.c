@@ -303,11 +303,7 @@ static int choose_action(struct taking *t, const char *known, struct error *err)
 static int tick_dispatch_remember(
 	struct tick_memory *m, const struct taking *t, const char *digest, struct error *err)
 {
-	json *all = (json *)(uintptr_t)json_get(m->all, "results");
-
-	if (!json_is_object(all))
-		json_set(m->all, "results", all = json_object());
-	json_set(all, t->result.task,
+	json_set(json_inner(m->all, "results"), t->result.task,
 		JSON_OBJECT(JSON_TEXT("digest", digest), JSON_TEXT("request", t->id)));
 	return tick_memory_save(m, err);
 }

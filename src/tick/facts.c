@@ -114,23 +114,31 @@ static const char *task_of(struct arena *a, const json *j)
 	return json_get_str(j, "issueId") ? json_dup(a, j, "issueId") : json_dup(a, j, "taskId");
 }
 
-/* Lines that are no JSON are skipped, as a writer may have been killed. */
+/* Moves *j to the next line. Those that are no JSON are skipped, as a writer may have been killed.
+ */
+static bool next_record(struct str *rest, json **j)
+{
+	struct error ignored;
+	struct str line;
+
+	json_free(j);
+	while (!*j && str_line(rest, &line))
+		(void)json_parse(j, line, &ignored);
+	return *j != NULL;
+}
+
 static void read_readiness(struct admission_facts *f, const char *dir)
 {
-	struct str rest = read_artifact(f, dir, "_dor/calibration.jsonl"), line;
+	struct str rest = read_artifact(f, dir, "_dor/calibration.jsonl");
 	struct arena *a = f->backlog->arena;
+	json *j = NULL;
 
-	while (str_line(&rest, &line)) {
-		CLEANUP(json_free) json *j = NULL;
-		struct error ignored;
-		const char *task;
-
-		if (json_parse(&j, line, &ignored) < 0 || !(task = task_of(a, j)))
-			continue;
-		vec_push_in(a, &f->readiness,
-			((struct admission_readiness){task, json_dup(a, j, "overallVerdict"),
-				json_dup(a, j, "outcome"), json_dup(a, j, "signedAt")}));
-	}
+	while (next_record(&rest, &j))
+		if (task_of(a, j))
+			vec_push_in(a, &f->readiness,
+				((struct admission_readiness){task_of(a, j),
+					json_dup(a, j, "overallVerdict"), json_dup(a, j, "outcome"),
+					json_dup(a, j, "signedAt")}));
 }
 
 /* Without a file, or with a damaged one, nothing is cleared. */
@@ -164,15 +172,14 @@ static void read_captures(struct admission_facts *f, const char *dir)
 		return;
 	for (size_t i = 0; i < names.n; i++) {
 		const char *name = arena_printf(a, "_captures/%s", names.items[i]);
-		CLEANUP(json_free) json *j = NULL;
+		struct str rest = str_ends(str_of(name), ".jsonl") ? read_artifact(f, dir, name)
+								   : (struct str){0};
+		json *j = NULL;
 
-		if (!str_ends(str_of(name), ".jsonl") ||
-			json_parse(&j, str_trim(read_artifact(f, dir, name)), &ignored) < 0 ||
-			!json_str_is(j, "triage", "tbd"))
-			continue;
-		for (size_t k = 0; k < COUNT(members); k++)
-			if (json_get_str(j, members[k]))
-				vec_push_in(a, &f->captures, json_dup(a, j, members[k]));
+		while (next_record(&rest, &j))
+			for (size_t k = 0; k < COUNT(members); k++)
+				if (json_str_is(j, "triage", "tbd") && json_get_str(j, members[k]))
+					vec_push_in(a, &f->captures, json_dup(a, j, members[k]));
 	}
 }
 

@@ -9,18 +9,12 @@
 
 enum { LOCK_WAIT_MS = 60000, MEMORY_MAX = 64 << 20 };
 
-static void set_text(json *of, const char *key, const char *text)
-{
-	json_set(of, key, json_string(str_of(text)));
-}
-
 int64_t tick_memory_count(json *of, const char *key)
 {
 	int64_t n = json_get_int(of, key, 0);
 
 	n = n < TICK_COUNT_MAX ? n + 1 : n;
-	json_drop(of, key);
-	json_put_int(of, key, n);
+	JSON_SET(of, JSON_INT(key, n));
 	return n;
 }
 
@@ -68,8 +62,7 @@ int tick_memory_save(struct tick_memory *m, struct error *err)
 {
 	CLEANUP(buf_release) struct buf text = BUF_INIT;
 
-	json_drop(m->all, "tick");
-	json_put_int(m->all, "tick", m->tick);
+	JSON_SET(m->all, JSON_INT("tick", m->tick));
 	json_print(&text, m->all);
 	buf_addc(&text, '\n');
 	return disk_replace(disk_real(), ".tmp", m->path, buf_str(&text), err);
@@ -83,23 +76,14 @@ void tick_memory_close(struct tick_memory *m)
 
 /* ---- what is remembered of a task ---- */
 
-static const char *memory_key_of(const struct task *t)
-{
-	return t->id ? t->id : t->file;
-}
-
 json *tick_memory_of(struct tick_memory *m, const struct task *t)
 {
-	json *tasks = (json *)(uintptr_t)json_get(m->all, "tasks");
-
-	if (!json_is_object(json_get(tasks, memory_key_of(t))))
-		json_set(tasks, memory_key_of(t), json_object());
-	return (json *)(uintptr_t)json_get(tasks, memory_key_of(t));
+	return json_inner(json_inner(m->all, "tasks"), task_name(t));
 }
 
 const json *tick_memory_find(const struct tick_memory *m, const struct task *t)
 {
-	return json_get(json_get(m->all, "tasks"), memory_key_of(t));
+	return json_get(json_get(m->all, "tasks"), task_name(t));
 }
 
 const char *tick_memory_parked(const struct tick_memory *m, const struct task *t)
@@ -135,14 +119,11 @@ void tick_memory_reject(struct tick_memory *m, const struct admission *d)
 	json *of = tick_memory_of(m, d->task);
 	const char *filter = d->failed ? d->failed->name : "status",
 		   *reason = d->failed ? d->reason : d->refused;
-	char now[CLOCK_TEXT];
 	int64_t n;
 
 	if (!json_str_is(of, "reason", reason) || !json_str_is(of, "filter", filter)) {
-		clock_text(clock_now(), now);
-		set_text(of, "filter", filter);
-		set_text(of, "reason", reason);
-		set_text(of, "since", now);
+		JSON_SET(of, JSON_TEXT("filter", filter), JSON_TEXT("reason", reason),
+			JSON_TIME("since", clock_now()));
 		if (d->failed)
 			tick_memory_report(m, d->failed->event, d->task, admission_event_fields(d));
 	}
@@ -178,28 +159,27 @@ void tick_memory_park(
 {
 	json *of = tick_memory_of(m, t);
 
-	set_text(of, "failure", reason);
-	json_drop(of, "parked");
-	JSON_ADD(of, JSON_TIME("parked", clock_now()));
+	JSON_SET(of, JSON_TEXT("failure", reason), JSON_TIME("parked", clock_now()));
 	tick_memory_report(m, EVENT_TICK_PARKED, t,
 		JSON_OBJECT(JSON_TEXT("reason", reason), JSON_INT("failures", failures)));
 }
 
 void tick_memory_fail(struct tick_memory *m, const struct task *t, const char *mode,
-	const char *reason, enum tick_failure what)
+	const char *reason, bool item, bool hopeless)
 {
-	static const int64_t limits[] = {TICK_FAILURES_MAX, TICK_ENDS_MAX, 1};
 	json *of = tick_memory_of(m, t);
-	int64_t n = tick_memory_count(of, what == TICK_STEP_FAILED ? "failures" : "ends");
-	bool parked = json_get(of, "parked") != NULL;
+	int64_t n = tick_memory_count(of, item ? "ends" : "failures"),
+		max = hopeless ? 1
+		      : item   ? TICK_ENDS_MAX
+			       : TICK_FAILURES_MAX;
 
-	set_text(of, "failure", reason);
+	JSON_SET(of, JSON_TEXT("failure", reason));
 	tick_memory_report(m, EVENT_TICK_FAILED, t,
 		JSON_OBJECT(JSON_TEXT("mode", mode), JSON_TEXT("reason", reason),
 			JSON_INT("failures", n)));
-	if (parked || n < limits[what])
+	if (json_get(of, "parked") || n < max)
 		return;
-	JSON_ADD(of, JSON_IF(what != TICK_STEP_FAILED, JSON_BOOL("item", true)));
+	JSON_ADD(of, JSON_IF(item, JSON_BOOL("item", true)));
 	tick_memory_park(m, t, reason, n);
 }
 
@@ -225,9 +205,7 @@ bool tick_memory_end(struct tick_memory *m, const struct task *t, const char *re
 
 	if (json_str_is(of, "ended", reason))
 		return false;
-	set_text(of, "ended", reason);
-	json_drop(of, "endedAt");
-	JSON_ADD(of, JSON_TIME("endedAt", clock_now()));
+	JSON_SET(of, JSON_TEXT("ended", reason), JSON_TIME("endedAt", clock_now()));
 	return true;
 }
 
@@ -269,8 +247,8 @@ void tick_memory_sweep(struct tick_memory *m, const struct backlog *b)
 
 		if (copy && t->state != TASK_READY && t->state != TASK_STACKED)
 			memory_forget(copy, of_rejection);
-		if (copy && json_len(copy) && !json_get(kept, memory_key_of(t)))
-			json_put(kept, memory_key_of(t), copy);
+		if (copy && json_len(copy) && !json_get(kept, task_name(t)))
+			json_put(kept, task_name(t), copy);
 		else
 			json_free(&copy);
 	}
@@ -297,6 +275,7 @@ static void release_one(struct tick_memory *m, const struct task *t, size_t *n)
 		++*n;
 		tick_memory_report(m, EVENT_TICK_RELEASED, t,
 			JSON_OBJECT(JSON_TEXT("reason", json_get_str(of, "failure"))));
+		JSON_SET(of, JSON_TIME("released", clock_now()));
 	}
 	memory_forget(of, of_failures);
 }
@@ -352,9 +331,8 @@ static json *memory_find_item(json *items, const struct task *t)
 static void memory_set_wait(struct tick_memory *m, json *item, const struct task *t,
 	const char *status, const char *why, const char *verb)
 {
-	set_text(item, "status", status);
-	set_text(item, "reason", why);
-	set_text(item, "continue", arena_printf(m->arena, "dev-team %s %s", verb, t->id));
+	JSON_SET(item, JSON_TEXT("status", status), JSON_TEXT("reason", why),
+		JSON_TEXT("continue", arena_printf(m->arena, "dev-team %s %s", verb, t->id)));
 }
 
 static void memory_add_task(
@@ -368,15 +346,15 @@ static void memory_add_task(
 	if (!item) {
 		reason = json_get_str(of, json_get(of, "failure") ? "failure" : "reason");
 		since = json_get_str(of, "since");
-		item = JSON_OBJECT(JSON_TEXT("id", memory_key_of(t)), JSON_TEXT("status", "queued"),
+		item = JSON_OBJECT(JSON_TEXT("id", task_name(t)), JSON_TEXT("status", "queued"),
 			JSON_TEXT("state", task_state_word(t->state)),
 			JSON_TEXT("reason", reason ? reason : tick_waiting_reason(b, t)),
 			JSON_IF(since, JSON_TEXT("since", since)), JSON_TEXT("file", t->file));
 		json_push(items, item);
 	}
 	if (others)
-		set_text(item, "reason",
-			arena_printf(m->arena, "%s; %s", json_get_str(item, "reason"), others));
+		JSON_SET(item, JSON_TEXT("reason", arena_printf(m->arena, "%s; %s",
+							   json_get_str(item, "reason"), others)));
 	if (parked && t->id)
 		memory_set_wait(m, item, t, "parked", parked,
 			tick_memory_parked_item(m, t) ? "retry" : "backlog release");

@@ -7,7 +7,8 @@
  *     {"tick": 7, "idle": 0, "gateFailures": 0, "tasks": {"X-1": {
  *         "filter": "Blocked", "reason": "...", "since": TIME, "rejected": 3,
  *         "failures": 5, "ends": 0, "failure": "...", "parked": TIME, "ended": "...",
- *         "endedAt": TIME, "requeues": 1, "pull": "merged", "start": {"trace": []}}}}
+ *         "endedAt": TIME, "requeues": 1, "pull": "merged", "released": TIME,
+ *         "start": {"trace": []}}}}
  */
 #ifndef DT_TICK_MEMORY_H
 #define DT_TICK_MEMORY_H
@@ -56,14 +57,10 @@ void tick_memory_reject(struct tick_memory *m, const struct admission *d);
 int tick_memory_begin(struct tick_memory *m, const struct admission *d, struct error *err);
 /* It was started: the event. */
 void tick_memory_dispatch(struct tick_memory *m, const struct task *t);
-enum tick_failure {
-	TICK_STEP_FAILED,
-	TICK_ITEM_FAILED,
-	TICK_ITEM_HOPELESS, /* parked at once */
-};
-/* Counts it, and parks the task when that was too often. `mode`: as the event has it. */
+/* Counts it: of a step, or of the item. Parks the task when that was too often, or is hopeless.
+ * `mode`: as the event has it. */
 void tick_memory_fail(struct tick_memory *m, const struct task *t, const char *mode,
-	const char *reason, enum tick_failure what);
+	const char *reason, bool item, bool hopeless);
 /* It waits for a person. */
 void tick_memory_park(
 	struct tick_memory *m, const struct task *t, const char *reason, int64_t failures);

@@ -51,8 +51,9 @@ static void playbook_compile(
 		if (regex_compile(r->arena, str_of(m->match[i]), &m->compiled[i], &why) < 0)
 			config_fault(r, at, "'%.80s' is no regular expression: %s", m->match[i],
 				why.text);
-	if (!m->n_match == !m->idle_s)
-		config_fault(r, at, "mode '%s' must have either 'match' or 'idle'", m->name);
+	if (!m->n_match == !m->idle_s || (m->idle_s && m->wait_s))
+		config_fault(r, at, "mode '%s' must have either 'match' or 'idle', without 'wait'",
+			m->name);
 }
 
 int playbook_parse(

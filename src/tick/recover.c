@@ -21,30 +21,6 @@ static int recover_add_failure(
 	return 0;
 }
 
-/* Whether the playbook may do something about it once more. */
-static bool take_remedy(const struct recovery *r, const struct playbook_mode *mode)
-{
-	json *of = tick_memory_of(r->memory, r->task), *remedies;
-	int64_t n;
-
-	if (!mode || mode->action != PLAYBOOK_RETRY)
-		return false;
-	remedies = (json *)(uintptr_t)json_get(of, "remedies");
-	if (!remedies)
-		json_put(of, "remedies", remedies = json_object());
-	if (json_get_int(remedies, mode->name, 0) >= mode->budget)
-		return false;
-	n = tick_memory_count(remedies, mode->name);
-	json_drop(of, "notBefore");
-	if (mode->wait_s)
-		JSON_ADD(of, JSON_TIME("notBefore", clock_now() + mode->wait_s));
-	tick_memory_report(r->memory, EVENT_TICK_RECOVERED, r->task,
-		JSON_OBJECT(JSON_TEXT("mode", mode->name),
-			JSON_TEXT("action", playbook_actions[mode->action]),
-			JSON_INT("attempt", n)));
-	return true;
-}
-
 /* ---- again ---- */
 
 /* A context_change; place NULL: the document stays. */
@@ -53,15 +29,16 @@ static int recover_put_back(struct context_file *f, void *place, struct error *e
 	CLEANUP(buf_release) struct buf text = BUF_INIT;
 	int64_t rev = 0;
 
-	if (place && (history_last_request(f, NULL, &rev, err) < 0 ||
+	if (place && (history_last_request(f, NULL, true, &rev, err) < 0 ||
 			     (rev && history_document(place, rev, &text, NULL, err) < 0)))
 		return -1;
 	return failure_retry(f, rev, buf_str(&text), err);
 }
 
-/* In this state, else with its last request; `feedback` is for the next briefs. */
-static int go_on(
-	const struct recovery *r, const char *state, const char *feedback, struct error *err)
+/* In this state, else with the last request to an agent, or, without `back`, with those that are
+ * outstanding; `feedback` is for the next briefs. */
+static int go_on(const struct recovery *r, bool back, const char *state, const char *feedback,
+	struct error *err)
 {
 	CLEANUP(context_close) struct context_file f = {0};
 	struct history_place place;
@@ -69,7 +46,7 @@ static int go_on(
 
 	history_set_place(r->arena, r->document, &place);
 	if (context_open(&f, r->document, CONTEXT_MUST_EXIST, err) < 0 ||
-		context_update(&f, recover_put_back, state ? NULL : &place, err) < 0)
+		(back && context_update(&f, recover_put_back, state ? NULL : &place, err) < 0))
 		return -1;
 	old = context_get(&f.doc, "user_note");
 	if (str_find(old, str_of(feedback)) == old.n &&
@@ -79,6 +56,29 @@ static int go_on(
 			err) < 0)
 		return -1;
 	return state ? context_set_key(&f, "state", str_of(state), err) : 0;
+}
+
+/* What the playbook does about it once more. */
+static int take_remedy(
+	const struct recovery *r, const struct playbook_mode *mode, bool *again, struct error *err)
+{
+	json *of = tick_memory_of(r->memory, r->task);
+
+	if (!mode || mode->action != PLAYBOOK_RETRY ||
+		json_get_int(json_get(of, "remedies"), mode->name, 0) >= mode->budget)
+		return 0;
+	if (go_on(r, !mode->idle_s, NULL, mode->feedback, err) < 0)
+		return -1;
+	*again = true;
+	json_drop(of, "notBefore");
+	if (mode->wait_s)
+		JSON_ADD(of, JSON_TIME("notBefore", clock_now() + mode->wait_s));
+	tick_memory_report(r->memory, EVENT_TICK_RECOVERED, r->task,
+		JSON_OBJECT(JSON_TEXT("mode", mode->name),
+			JSON_TEXT("action", playbook_actions[mode->action]),
+			JSON_INT("attempt",
+				tick_memory_count(json_inner(of, "remedies"), mode->name))));
+	return 0;
 }
 
 /* ---- a pull request that was approved ---- */
@@ -120,8 +120,7 @@ static int come_back(
 		tick_memory_park(r->memory, r->task, fault->reason, n);
 		return 0;
 	}
-	json_drop(of, "notBefore");
-	JSON_ADD(of, JSON_TIME("notBefore", clock_now() + (RECOVER_WAIT_S << (n - 1))));
+	JSON_SET(of, JSON_TIME("notBefore", clock_now() + (RECOVER_WAIT_S << (n - 1))));
 	if (tick_memory_save(r->memory, err) < 0 ||
 		requeue_and_triage(r->memory->artifacts, r->task->id, fault->failure,
 			r->task->priority, &storm, err) < 0)
@@ -132,7 +131,7 @@ static int come_back(
 	}
 	error_log("dev-team: %s comes back: %s", r->task->id, fault->reason);
 	*again = true;
-	return go_on(r, RECOVER_STATE, fault->feedback, err);
+	return go_on(r, true, RECOVER_STATE, fault->feedback, err);
 }
 
 /* It is not open any more: asked about once. Best effort. */
@@ -147,7 +146,7 @@ static void look_at_closed(const struct recovery *r)
 	if (json_get(of, "pull") || !forge_find_pull(str_of(url), &pull) ||
 		forge_view(r->arena, r->repo, &pull, NULL, &view, &ignored) < 0 || !view.state)
 		return;
-	JSON_ADD(of, JSON_TEXT("pull", view.state));
+	JSON_SET(of, JSON_TEXT("pull", view.state));
 	if (strcmp(view.state, "closed") == 0)
 		tick_memory_park(r->memory, r->task, "its pull request was closed", 0);
 	else if (strcmp(view.state, "merged") == 0)
@@ -208,55 +207,63 @@ static void quarantine(const struct recovery *r)
 
 /* ---- decisions ---- */
 
+/* The playbook does something about it (*again), else it counts. */
+static int settle(const struct recovery *r, const struct playbook_mode *mode, const char *reason,
+	bool item, bool *again, struct error *err)
+{
+	if (take_remedy(r, mode, again, err) < 0)
+		return -1;
+	if (!*again)
+		tick_memory_fail(r->memory, r->task, mode ? mode->name : "unknown", reason, item,
+			mode && (mode->action == PLAYBOOK_PARK || mode->idle_s));
+	return 0;
+}
+
 int recover_item(const struct recovery *r, const char *reason, bool *again, struct error *err)
 {
 	CLEANUP(buf_release) struct buf text = BUF_INIT;
-	const struct playbook_mode *mode;
 
-	*again = false;
-	if (recover_add_failure(r, reason, &text, err) < 0)
+	if (recover_add_failure(r, reason, &text, err) < 0 ||
+		settle(r, playbook_find(r->playbook, buf_str(&text)), reason, true, again, err) < 0)
 		return -1;
-	mode = playbook_find(r->playbook, buf_str(&text));
-	if (take_remedy(r, mode)) {
-		*again = true;
-		return go_on(r, NULL, mode->feedback, err);
-	}
-	tick_memory_fail(r->memory, r->task, mode ? mode->name : "unknown", reason,
-		mode && mode->action == PLAYBOOK_PARK ? TICK_ITEM_HOPELESS : TICK_ITEM_FAILED);
-	quarantine(r);
+	if (!*again)
+		quarantine(r);
 	return 0;
 }
 
 void recover_step(const struct recovery *r, const char *reason)
 {
 	const struct playbook_mode *mode = playbook_find(r->playbook, str_of(reason));
+	struct error ignored; /* there is no item yet */
+	bool again = false;
 
-	if (!take_remedy(r, mode))
-		tick_memory_fail(r->memory, r->task, mode ? mode->name : "unknown", reason,
-			TICK_STEP_FAILED);
+	if (settle(r, mode, reason, false, &again, &ignored) < 0)
+		(void)settle(r, NULL, reason, false, &again, &ignored);
 }
 
-void recover_idle(const struct recovery *r)
+int recover_idle(const struct recovery *r, bool *again, struct error *err)
 {
 	CLEANUP(context_close) struct context_file f = {0};
-	const struct playbook_mode *mode;
 	json *of = tick_memory_of(r->memory, r->task);
-	struct error ignored;
-	struct str url;
+	const char *since, *released = json_get_str(of, "released");
+	const struct playbook_mode *mode;
 	int64_t changed;
+	struct str url;
 
-	if (context_open(&f, r->document, CONTEXT_READ_ONLY, &ignored) < 0 ||
-		!(url = context_get(&f.doc, "pr_url")).n ||
-		clock_parse(context_get(&f.doc, "last_updated").p, &changed) < 0)
-		return;
+	if (context_open(&f, r->document, CONTEXT_READ_ONLY, err) < 0)
+		return -1;
+	url = context_get(&f.doc, "pr_url");
+	since = context_get(&f.doc, "last_updated").p;
+	if (released && strcmp(released, since) > 0)
+		since = released;
+	if (!url.n || clock_parse(since, &changed) < 0)
+		return 0;
 	if (!json_str_is(of, "prUrl", url.p))
 		tick_memory_report(r->memory, EVENT_TICK_PULL_OPENED, r->task,
 			JSON_OBJECT(JSON_TEXT("prUrl", url.p)));
-	json_set(of, "prUrl", json_string(url));
+	JSON_SET(of, JSON_TEXT("prUrl", url.p));
 	mode = playbook_find_idle(r->playbook, clock_now() - changed);
-	if (mode && !take_remedy(r, mode))
-		tick_memory_fail(
-			r->memory, r->task, mode->name, mode->feedback, TICK_ITEM_HOPELESS);
+	return mode ? settle(r, mode, mode->feedback, false, again, err) : 0;
 }
 
 bool recover_is_retried(const char *document)

@@ -52,8 +52,8 @@ struct recovery {
 	const struct task *task;
 };
 
-/* The work item has failed: *again, its last request is made again, with the playbook's feedback in
- * its brief. Else the failure counts, and commits that no remote has get a branch. */
+/* The work item has failed: *again, the last request to an agent is made again, with the playbook's
+ * feedback in its brief. Else the failure counts, and commits that no remote has get a branch. */
 int recover_item(const struct recovery *r, const char *reason, bool *again, struct error *err);
 /* The pull request of the item; NULL: it has none. */
 const char *recover_pull_url(const struct recovery *r);
@@ -68,10 +68,12 @@ void recover_mark(const struct recovery *r, enum forge_mark mark);
  */
 int recover_pull(const struct recovery *r, const struct admission_facts *facts, bool *again,
 	struct error *err);
-/* A step has failed. */
+/* A step has failed: the next one makes the last request to an agent again, or the failure counts.
+ */
 void recover_step(const struct recovery *r, const char *reason);
-/* An item that works: parks it if it has had a pull request and no progress for too long. */
-void recover_idle(const struct recovery *r);
+/* An item that has outstanding actions: if it has had a pull request and no change for too long,
+ * *again, they are to be requested again, with the feedback in the briefs; else it is parked. */
+int recover_idle(const struct recovery *r, bool *again, struct error *err);
 /* The item was retried, so its task is parked no more. */
 bool recover_is_retried(const char *document);
 

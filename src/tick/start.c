@@ -213,7 +213,8 @@ int tick_start(
 	const char *items;
 
 	*status = 0;
-	if (locate_repository(a, q->call.repo, &q->call.repo, err) < 0 ||
+	if (tick_check_enabled(err) < 0 ||
+		locate_repository(a, q->call.repo, &q->call.repo, err) < 0 ||
 		status_directory(a, q->call.repo, &items, err) < 0 || path_mkdirs(items, err) < 0 ||
 		set_spawner(a, tick_spawner(c->spawner, q->agents ? "mock" : "harness"), q, err) <
 			0)

@@ -47,9 +47,9 @@ static void tick_free(struct tick *t)
 static void tick_add_wait(struct tick *t, const struct task *task, const char *why,
 	const char *reason, const char *next)
 {
-	json_push(t->waits, JSON_OBJECT(JSON_TEXT("item", task->id ? task->id : task->file),
-				    JSON_TEXT("reason", reason), JSON_TEXT("for", why),
-				    JSON_IF(next, JSON_TEXT("continue", next))));
+	json_push(t->waits,
+		JSON_OBJECT(JSON_TEXT("item", task_name(task)), JSON_TEXT("reason", reason),
+			JSON_TEXT("for", why), JSON_IF(next, JSON_TEXT("continue", next))));
 }
 
 static bool tick_is_wanted(const struct tick *t, const struct task *task)
@@ -198,9 +198,10 @@ static void add_board_wait(struct tick *t, const struct task *task, const char *
 		    : "/dev-team:poll");
 }
 
-/* What a step has requested is work of the caller, or is put on the board. */
-static void tick_add_actions(struct tick *t, const struct task *task,
-	const struct run_step_call *step, const json *actions)
+/* What a step has requested is work of the caller, or is put on the board. *idle: as *again
+ * of recover_idle(). */
+static int tick_add_actions(struct tick *t, const struct task *task,
+	const struct run_step_call *step, const json *actions, bool *idle, struct error *err)
 {
 	struct recovery r = recovery_of(t, task);
 	bool queue = t->call->mode == TICK_QUEUE;
@@ -214,11 +215,17 @@ static void tick_add_actions(struct tick *t, const struct task *task,
 		if (step->owner)
 			run_step_release_lease(step);
 		add_board_wait(t, task, why);
-		return;
+		return 0;
+	}
+	if (recover_idle(&r, idle, err) < 0)
+		return -1;
+	if (*idle || is_parked(t, task)) {
+		t->live--;
+		return 0;
 	}
 	for (const json *i = json_first(actions); i; i = json_next(i))
 		json_push(t->actions, JSON_ADD(json_copy(i), JSON_TEXT("taskId", task->id)));
-	recover_idle(&r);
+	return 0;
 }
 
 /* `base`: the branch that its own begins with; NULL: the default one. */
@@ -229,7 +236,7 @@ static int step_item(struct tick *t, const struct task *task, const char *base,
 	struct run_worktree worktree = {.target = base};
 	size_t waits = json_len(t->waits);
 	const struct run_step_call *like = t->call->like;
-	bool ended = false, slot;
+	bool ended = false, idle = false, slot;
 	struct run_step_call step = {.id = task->id,
 		.context_file = tick_document_of(t, task),
 		.workflow = TICK_WORKFLOW,
@@ -253,6 +260,8 @@ static int step_item(struct tick *t, const struct task *task, const char *base,
 		step.run = like->run;
 		step.returned_alone = like->returned_alone;
 	}
+	step.returned_alone &= returned && *returned; /* "": all have */
+	*again = false;
 	if (run_step_resolve(t->arena, &step, err) < 0 ||
 		run_step_shared(t->arena, &step, actions, t->waits, &done, err) < 0)
 		return -1;
@@ -266,9 +275,9 @@ static int step_item(struct tick *t, const struct task *task, const char *base,
 	if (done)
 		return tick_add_end(t, task, done, again, err);
 	tick_memory_succeed(&t->memory, task);
-	if (json_len(actions))
-		tick_add_actions(t, task, &step, actions);
-	return 0;
+	if (json_len(actions) && tick_add_actions(t, task, &step, actions, &idle, err) < 0)
+		return -1;
+	return idle ? step_item(t, task, base, "", again, err) : 0;
 }
 
 /* The playbook lets it wait for a while. */
@@ -618,7 +627,7 @@ static void report_failures(struct tick *t)
 		of = tick_memory_of(&t->memory, task);
 		if (t->call->like && json_str_is(of, "reported", reason))
 			continue;
-		json_set(of, "reported", json_string(str_of(reason)));
+		JSON_SET(of, JSON_TEXT("reported", reason));
 		error_log("dev-team: %s %s: %s", task->id, reason, json_get_str(w, "continue"));
 	}
 }

@@ -84,7 +84,8 @@ int64_t tick_interval(int64_t base, int64_t current, bool idle);
  * while there is nothing to do. With the spawner `harness` the API keys of all harnesses are
  * removed from the environment of this process. What fails later than the first tick is logged and
  * tried again. Adds the last array if nothing was to be carried out. *status: of the last tick, 0
- * if all are finished. -1: ERR_STATE: `spawner-unavailable`, or another loop works on the backlog.
+ * if all are finished. -1: ERR_STATE: as tick_check_enabled(), `spawner-unavailable`, or another
+ * loop works on the backlog.
  */
 int tick_start(struct arena *a, struct tick_start_call *c, struct buf *out, int *status,
 	struct error *err);

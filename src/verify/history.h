@@ -67,10 +67,10 @@ typedef void history_event(void *data, const json *event, struct str line);
 int history_events(struct arena *a, const char *given, int64_t after, int64_t last,
 	history_event *each, void *data, struct error *err);
 
-/* *rev: the revision of the last request, in that state (NULL: in any), not to the troubleshooter;
- * 0: there was none. */
-int history_last_request(
-	const struct context_file *f, const char *state, int64_t *rev, struct error *err);
+/* *rev: the revision of the last request, in that state (NULL: in any), or only of one to an agent;
+ * not to the troubleshooter. 0: there was none. */
+int history_last_request(const struct context_file *f, const char *state, bool agent, int64_t *rev,
+	struct error *err);
 
 /* ---- list ---- */
 

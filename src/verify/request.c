@@ -4,6 +4,7 @@
 /* The last request of a state. */
 struct last_request {
 	const char *state; /* NULL: any */
+	bool agent;        /* not a script's */
 	int64_t rev;       /* 0: there was none */
 };
 
@@ -14,15 +15,16 @@ static bool find_request(const json *event, void *data)
 	const char *id = json_get_str(event, "action");
 
 	if (json_str_is(event, "type", "dispatch") && id && !strstr(id, "/troubleshooter/") &&
-		(!l->state || json_str_is(event, "state", l->state)))
+		(!l->state || json_str_is(event, "state", l->state)) &&
+		(!l->agent || json_get(event, "agent")))
 		l->rev = json_get_int(event, "rev", 0);
 	return !l->rev;
 }
 
-int history_last_request(
-	const struct context_file *f, const char *state, int64_t *rev, struct error *err)
+int history_last_request(const struct context_file *f, const char *state, bool agent, int64_t *rev,
+	struct error *err)
 {
-	struct last_request last = {.state = state};
+	struct last_request last = {.state = state, .agent = agent};
 
 	if (context_read_events(f, "\"dispatch\"", find_request, &last, err) < 0)
 		return -1;

@@ -146,6 +146,18 @@ TEST(a_member_is_replaced_in_its_place_or_added)
 	assert_string_equal(text, "{\"a\":\"new\",\"c\":[]}");
 }
 
+TEST(members_are_replaced_together_and_an_inner_object_is_made)
+{
+	json *o = JSON_OBJECT(JSON_INT("a", 1), JSON_TEXT("b", "x"), JSON_INT("c", 3));
+
+	JSON_SET(o, JSON_TEXT("b", json_get_str(o, "b")), JSON_INT("d", 4), JSON_NONE,
+		JSON_TEXT("a", "y"));
+	json_put_int(json_inner(o, "c"), "e", 5);
+	json_put_int(json_inner(o, "c"), "f", 6);
+	CLEANUP(base_free) char *text = printed(o);
+	assert_string_equal(text, "{\"a\":\"y\",\"b\":\"x\",\"c\":{\"e\":5,\"f\":6},\"d\":4}");
+}
+
 TEST(members_and_items_are_walked)
 {
 	json *j;

@@ -1,4 +1,4 @@
-/* Many processes at one gate; some of them are killed or stopped while they hold it. */
+/* Many processes at one gate; some of them are killed or stopped while they hold it, or wait. */
 #include "tests/lib/gate_rig.h"
 
 enum { WAITING = 20, ROUNDS = 50, KILLED = 10 };
@@ -56,4 +56,44 @@ GATE_TEST(a_thousand_holds_never_overlap)
 	for (size_t i = 0; i < WAITING; i++)
 		close(users[i].ready);
 	gate_drop(&(struct gate *){gate_now(0)});
+}
+
+/* Each notes its letter once it is inside. */
+static void note_turn(int ready, void *data)
+{
+	const struct gate_ask ask = {.who = "user", .wait_ms = 600000};
+	CLEANUP(base_close) int fd = open(at("turns"), O_WRONLY | O_CREAT | O_APPEND, 0600);
+	char letter = (char)('a' + (uintptr_t)data);
+	struct gate *g;
+
+	(void)ready;
+	if (gate_take(&arena, &pool, &ask, &g, &err) < 0 || write(fd, &letter, 1) != 1)
+		_exit(1);
+	gate_drop(&g);
+}
+
+/* Some are killed while they wait: their places are gone, and the others keep theirs. */
+GATE_TEST(twenty_waiters_are_served_in_the_order_in_which_they_came)
+{
+	struct gate *g = gate_now(0);
+	struct other users[WAITING];
+	char turns[WAITING + 1] = "";
+	struct gate_holder h;
+	int64_t fence;
+
+	for (size_t i = 0; i < WAITING; i++) {
+		users[i] = other(note_turn, (void *)(uintptr_t)i);
+		while (gate_length(&h, &fence) < i + 2)
+			(void)poll(NULL, 0, 1);
+	}
+	for (size_t i = 0; i < WAITING; i++)
+		if (i % 5 == 2)
+			kill_holder(&users[i]);
+		else
+			turns[strlen(turns)] = (char)('a' + i);
+	gate_drop(&g);
+	for (size_t i = 0; i < WAITING; i++)
+		if (i % 5 != 2)
+			assert_int_equal(exit_status(&users[i]), 0);
+	assert_string_equal(scratch_read("turns"), turns);
 }

@@ -52,6 +52,7 @@ TEST(a_file_with_a_fault_is_refused_at_its_place)
 		{MODE "}", "f:1:3: mode 'A' must have either 'match' or 'idle'"},
 		{MODE ", match: [a], idle: 5}",
 			"f:1:3: mode 'A' must have either 'match' or 'idle'"},
+		{MODE ", idle: 5, wait: 5}", "or 'idle', without 'wait'"},
 		{MODE ", match: ['(']}", "f:1:3: '(' is no regular expression: "},
 		{MODE ", match: a, more: 1}", "'match' must be a list"},
 		{MODE ", match: [a], more: 1}", "unknown key 'more'"},
