@@ -289,7 +289,8 @@ static int run_inside(struct sandbox *s, struct error *err)
 	if (sandbox_network_plan(s, err) < 0)
 		return -1;
 	sandbox_place_lock(s);
-	if (sandbox_protected_begin(s, err) < 0 || sandbox_git_begin(s, err) < 0) {
+	if (sandbox_protected_begin(s, err) < 0 || sandbox_git_begin(s, err) < 0 ||
+		sandbox_protected_begun(s, err) < 0) {
 		sandbox_place_unlock(s);
 		return -1;
 	}
