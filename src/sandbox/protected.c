@@ -52,9 +52,9 @@ static enum kept_kind protected_kind_of(const struct sandbox *s, const char *nam
 		return KEPT_COMPARED;
 	if (!s->view.own)
 		return lstat(in_root(s, name), &st) == 0 ? KEPT_READ_ONLY : KEPT_COMPARED;
-	if (strcmp(name, WATCHED) == 0 && (lstat(path, &st) < 0 || S_ISDIR(st.st_mode)))
-		return KEPT_COPY;
-	return lstat(path, &st) == 0 && S_ISDIR(st.st_mode) ? KEPT_COPY : KEPT_COMPARED;
+	return (lstat(path, &st) < 0 ? strcmp(name, WATCHED) == 0 : S_ISDIR(st.st_mode))
+		       ? KEPT_COPY
+		       : KEPT_COMPARED;
 }
 
 /* The names that runs compare which have not ended. Their copies are complete. */
@@ -286,7 +286,7 @@ void sandbox_protected_end(struct sandbox *s)
 {
 	for (size_t i = 0; i < s->kept.n; i++)
 		protected_settle_name(s, &s->kept.items[i], NULL);
-	if (s->alone && s->x->policy->write)
+	if (s->alone)
 		settle_killed(s);
 }
 
