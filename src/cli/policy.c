@@ -1,3 +1,4 @@
+#include <fnmatch.h>
 #include <signal.h>
 #include <unistd.h>
 #include "src/base/error.h"
@@ -202,20 +203,39 @@ static int run_exec(struct invocation *in, struct error *err)
 
 /* ---- the others ---- */
 
+/* With such a key, or the host's network, a program goes past the broker. */
+static void put_advice(struct buf *out, const struct policy *p)
+{
+	static const char *const keys[] = {
+		"*TOKEN*", "*KEY*", "*SECRET*", "*PASS*", "SSH_AUTH_SOCK"};
+	const char *by = p->network == NETWORK_HOST ? "network: host" : NULL;
+
+	for (size_t i = 0; !by && i < p->environment.n * COUNT(keys); i++)
+		if (fnmatch(keys[i % COUNT(keys)], p->environment.p[i / COUNT(keys)], 0) == 0)
+			by = p->environment.p[i / COUNT(keys)];
+	if (by)
+		buf_addf(out,
+			"# The rules about remotes are advice: '%s' lets a program reach them "
+			"itself.\n",
+			by);
+}
+
 static int policy_run_show(struct invocation *in, struct error *err)
 {
+	CLEANUP(buf_release) struct buf text = BUF_INIT;
 	const char *const *names = policy_shipped();
-	struct str text;
+	struct policy p;
 
 	for (size_t i = 0; !in->n && names[i]; i++)
 		buf_addf(in->out, "%s\n", names[i]);
 	if (!in->n)
 		return 0;
-	text = policy_shipped_text(in->words[0]);
-	if (!text.p)
-		return error_set(
-			err, ERR_INPUT, "there is no shipped policy '%.60s'", in->words[0]);
-	buf_add(in->out, text);
+	buf_add(&text, policy_shipped_text(in->words[0]));
+	if (policy_load(in->arena, in->words[0], &p, err) < 0 ||
+		(!text.len && cli_read_text(&text, in->words[0], SIZE_MAX, err) < 0))
+		return -1;
+	put_advice(in->out, &p);
+	buf_add(in->out, buf_str(&text));
 	return 0;
 }
 
@@ -234,8 +254,8 @@ static const struct verb *const subcommands[] = {
 			"own; 1 with a line 'deny ...' on standard error if it is denied, 124 at "
 			"the time limit. --report FILE tells them apart.",
 		.options = {question_options, exec_options}),
-	CLI_SUBCOMMAND(
-		"show", "[NAME]", policy_run_show, "list the shipped policies, or print one"),
+	CLI_SUBCOMMAND("show", "[NAME|FILE]", policy_run_show,
+		"list the shipped policies, or print one, or that of a file"),
 	NULL,
 };
 

@@ -325,12 +325,24 @@ static void allow_remote(struct permission *h)
 		hook_put_decision(h->out, NULL, NULL);
 }
 
+/* An agent starts only agents that the file names, too. Without a type it is the client's own. */
+static int permission_check_start(struct permission *h)
+{
+	const char *type = json_get_str(h->input, "subagent_type");
+	const struct persona *started;
+
+	return clearance_persona(
+		&h->clearance, str_of(type ? type : "general-purpose"), &started, &h->verdict);
+}
+
 static int check_tool(struct permission *h)
 {
 	const json *command = json_get(h->input, "command");
-	bool bash = strcmp(h->tool, "Bash") == 0;
+	bool bash = strcmp(h->tool, "Bash") == 0,
+	     starts = strcmp(h->tool, "Agent") == 0 || strcmp(h->tool, "Task") == 0;
 
-	if (clearance_tool(h->persona, str_of(h->tool), &h->verdict) < 0)
+	if (clearance_tool(h->persona, str_of(h->tool), &h->verdict) < 0 ||
+		(starts && h->clearance.n && permission_check_start(h) < 0))
 		return -1;
 	if (permission_is_remote(h)) {
 		if (h->persona->tools_listed)

@@ -41,7 +41,7 @@ static const char *link_above(const struct sandbox *s, const char *name)
 	return NULL;
 }
 
-/* ---- before the run ---- */
+/* ---- copies ---- */
 
 static enum kept_kind protected_kind_of(const struct sandbox *s, const char *name)
 {
@@ -52,9 +52,15 @@ static enum kept_kind protected_kind_of(const struct sandbox *s, const char *nam
 		return KEPT_COMPARED;
 	if (!s->view.own)
 		return lstat(in_root(s, name), &st) == 0 ? KEPT_READ_ONLY : KEPT_COMPARED;
-	if (strcmp(name, WATCHED) == 0 && (lstat(path, &st) < 0 || S_ISDIR(st.st_mode)))
-		return KEPT_COPY;
-	return lstat(path, &st) == 0 && S_ISDIR(st.st_mode) ? KEPT_COPY : KEPT_COMPARED;
+	return (lstat(path, &st) < 0 ? strcmp(name, WATCHED) == 0 : S_ISDIR(st.st_mode))
+		       ? KEPT_COPY
+		       : KEPT_COMPARED;
+}
+
+/* The names that runs compare which have not ended. Their copies are complete. */
+static const char *compared_names(const struct sandbox *s)
+{
+	return path_join(s->arena, s->dir, "compared");
 }
 
 static int protected_keep(struct sandbox *s, const char *name, struct error *err)
@@ -77,33 +83,16 @@ static int protected_keep(struct sandbox *s, const char *name, struct error *err
 		       : sandbox_copy_file(in_root(s, name), copy, err);
 }
 
-int sandbox_protected_begin(struct sandbox *s, struct error *err)
-{
-	const struct texts *more = &s->x->policy->protect;
-
-	if (!s->x->policy->write)
-		return 0;
-	for (size_t i = 0; guarded_names[i]; i++)
-		if (strcmp(guarded_names[i], ".git") != 0 &&
-			protected_keep(s, guarded_names[i], err) < 0)
-			return -1;
-	if (protected_keep(s, guarded_workflows, err) < 0)
-		return -1;
-	for (size_t i = 0; i < more->n; i++)
-		if (protected_keep(s, more->p[i], err) < 0)
-			return -1;
-	return 0;
-}
-
-/* ---- after it ---- */
+/* ---- what differs ---- */
 
 struct differing {
 	struct sandbox *s;
-	const char *name; /* the protected one */
-	const char *from; /* what the command left */
-	const char *kept; /* what was there */
-	const char *to;   /* the place in the root */
-	bool removed;     /* only what the command has removed: the rest is settled */
+	const char *name;  /* the protected one */
+	const char *from;  /* what the command left */
+	const char *kept;  /* what was there */
+	const char *to;    /* the place in the root */
+	const char *aside; /* gets what is put back; NULL: it is not kept */
+	bool removed;      /* only what the command has removed: the rest is settled */
 };
 
 /* What is at a path: a file's text or a link's target; other kinds have none. False: nothing. */
@@ -160,21 +149,28 @@ static void protected_settle(const struct differing *d, const char *sub)
 	const char *kept = arena_printf(s->arena, "%s%s", d->kept, tail);
 	const char *to = arena_printf(s->arena, "%s%s", d->to, tail);
 	const char *path = arena_printf(s->arena, "%s%s", d->name, tail);
+	const char *aside;
 	struct str now, old = {0}, base = {0};
 	bool is = read_at(s, from, &now), was = read_at(s, kept, &old), based;
 
 	if (protected_same(is, now, was, old))
 		return;
+	aside = d->aside && is ? path_join(s->arena, d->aside, path) : NULL;
 	based = sandbox_git_trusted(s, path, &base);
 	if ((!is || now.p) && protected_same(is, now, based, base)) {
 		if (strcmp(from, to) != 0)
 			protected_put(s, is ? from : NULL, to);
 		return;
 	}
+	if (aside)
+		protected_put(s, from, aside);
 	if (strcmp(from, to) == 0)
 		protected_put(s, was ? kept : NULL, to);
-	sandbox_note(s, "'%s' is protected: %s; people change it", path,
-		was ? "it was put back" : "it was removed");
+	sandbox_note(s, "'%s' is protected: %s; %s%s", path,
+		was ? "it was put back" : "it was removed",
+		aside ? "a killed command changed it, or somebody since then: what was there is "
+		      : "people change it",
+		aside ? aside : "");
 }
 
 static enum directory_visit visit_differing(
@@ -224,13 +220,13 @@ static void remove_traces(struct sandbox *s, const char *path)
 }
 
 /* A link above the name is not the default branch's: it goes. False: it is, and stays. */
-static bool settle_above(struct sandbox *s, const char *name)
+static bool settle_above(struct sandbox *s, const char *name, const char *aside)
 {
 	const char *above = link_above(s, name);
 
 	if (above)
 		protected_settle(&(struct differing){s, above, in_root(s, above), "",
-					 in_root(s, above), false},
+					 in_root(s, above), aside, false},
 			"");
 	return !link_above(s, name);
 }
@@ -249,27 +245,77 @@ static void give_rights_back(const struct sandbox *s, const char *name, const ch
 	sandbox_tidy_tree(path, false, true);
 }
 
+static void protected_settle_name(struct sandbox *s, const struct kept_name *k, const char *aside)
+{
+	const char *place = in_root(s, k->name), *copy = in_copies(s, k->name);
+	struct differing d = {s, k->name, place, copy, place, aside, false};
+	struct stat st;
+
+	if (k->kind == KEPT_COMPARED && !strchr(k->name, '/') && lstat(place, &st) < 0 &&
+		errno == ENOENT && !path_exists(copy))
+		return;
+	if (k->kind == KEPT_READ_ONLY || !settle_above(s, k->name, aside))
+		return;
+	if (k->kind == KEPT_COPY) {
+		d.from = copy;
+		d.kept = place;
+	}
+	give_rights_back(s, k->name, d.from);
+	settle_tree(&d);
+	if (s->alone)
+		remove_traces(s, place);
+	protected_settle(&d, ""); /* where one of the two is no directory */
+}
+
+/* ---- begin and end ---- */
+
+/* What runs left that were killed. Of directories they changed only copies. */
+static void settle_killed(struct sandbox *s)
+{
+	const char *names = sandbox_read_text(s->arena, compared_names(s));
+	struct str rest = str_of(names ? names : ""), name;
+
+	while (str_line(&rest, &name))
+		protected_settle_name(s,
+			&(struct kept_name){arena_dup(s->arena, name), KEPT_COMPARED},
+			path_join(s->arena, s->dir, "aside"));
+	(void)unlink(compared_names(s));
+}
+
 void sandbox_protected_end(struct sandbox *s)
 {
-	for (size_t i = 0; i < s->kept.n; i++) {
-		const struct kept_name *k = &s->kept.items[i];
-		const char *place = in_root(s, k->name), *copy = in_copies(s, k->name);
-		struct differing d = {s, k->name, place, copy, place, false};
-		struct stat st;
+	for (size_t i = 0; i < s->kept.n; i++)
+		protected_settle_name(s, &s->kept.items[i], NULL);
+	if (s->alone)
+		settle_killed(s);
+}
 
-		if (k->kind == KEPT_COMPARED && !strchr(k->name, '/') && lstat(place, &st) < 0 &&
-			errno == ENOENT && !path_exists(copy))
-			continue;
-		if (k->kind == KEPT_READ_ONLY || !settle_above(s, k->name))
-			continue;
-		if (k->kind == KEPT_COPY) {
-			d.from = copy;
-			d.kept = place;
-		}
-		give_rights_back(s, k->name, d.from);
-		settle_tree(&d);
-		if (s->alone)
-			remove_traces(s, place);
-		protected_settle(&d, ""); /* where one of the two is no directory */
-	}
+int sandbox_protected_begin(struct sandbox *s, struct error *err)
+{
+	const struct texts *more = &s->x->policy->protect;
+
+	if (!s->x->policy->write)
+		return 0;
+	if (s->alone)
+		settle_killed(s);
+	for (size_t i = 0; guarded_names[i]; i++)
+		if (strcmp(guarded_names[i], ".git") != 0 &&
+			protected_keep(s, guarded_names[i], err) < 0)
+			return -1;
+	if (protected_keep(s, guarded_workflows, err) < 0)
+		return -1;
+	for (size_t i = 0; i < more->n; i++)
+		if (protected_keep(s, more->p[i], err) < 0)
+			return -1;
+	return 0;
+}
+
+int sandbox_protected_begun(struct sandbox *s, struct error *err)
+{
+	CLEANUP(buf_release) struct buf names = BUF_INIT;
+
+	for (size_t i = 0; s->alone && i < s->kept.n; i++)
+		if (s->kept.items[i].kind == KEPT_COMPARED)
+			buf_addf(&names, "%s\n", s->kept.items[i].name);
+	return names.len ? sandbox_write_file(compared_names(s), buf_str(&names), 0600, err) : 0;
 }

@@ -75,8 +75,8 @@ int sandbox_probe(struct arena *a, const char **version, struct error *err)
 struct running {
 	pid_t pid;
 	int handle; /* pidfd */
-	int inside; /* the first process inside sends the broker's socket, and a byte when bash was
-		     * started; a byte to it ends the run */
+	int inside; /* the first process inside sends the broker's socket, a byte when bash was
+		     * started, and one when a host was missed; a byte to it ends the run */
 };
 
 int sandbox_inherit(struct sandbox *s, int fd)
@@ -234,6 +234,12 @@ static void watch(struct sandbox *s, struct running *r)
 	s->end->status = s->end->timed_out   ? SANDBOX_TIMED_OUT
 			 : WIFEXITED(status) ? WEXITSTATUS(status)
 					     : 128 + WTERMSIG(status);
+	if (s->end->status && s->x->policy->network == NETWORK_NONE &&
+		read(r->inside, &byte, 1) == 1)
+		sandbox_note(s,
+			"the command tried to reach a host, and has no network: 'hosts' of the "
+			"policy '%s' names those that it reaches",
+			s->x->policy->name);
 }
 
 /* ---- the run ---- */
@@ -289,7 +295,8 @@ static int run_inside(struct sandbox *s, struct error *err)
 	if (sandbox_network_plan(s, err) < 0)
 		return -1;
 	sandbox_place_lock(s);
-	if (sandbox_protected_begin(s, err) < 0 || sandbox_git_begin(s, err) < 0) {
+	if (sandbox_protected_begin(s, err) < 0 || sandbox_git_begin(s, err) < 0 ||
+		sandbox_protected_begun(s, err) < 0) {
 		sandbox_place_unlock(s);
 		return -1;
 	}

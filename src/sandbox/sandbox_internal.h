@@ -138,6 +138,8 @@ bool sandbox_git_trusted(struct sandbox *s, const char *path, struct str *out);
 /* ---- protected.c ---- */
 
 int sandbox_protected_begin(struct sandbox *s, struct error *err);
+/* From here on a run that is killed is settled by the next one. */
+int sandbox_protected_begun(struct sandbox *s, struct error *err);
 void sandbox_protected_end(struct sandbox *s);
 
 /* ---- arguments.c ---- */
