@@ -168,7 +168,7 @@ static void protected_settle(const struct differing *d, const char *sub)
 		protected_put(s, was ? kept : NULL, to);
 	sandbox_note(s, "'%s' is protected: %s; %s%s", path,
 		was ? "it was put back" : "it was removed",
-		aside ? "a killed command changed it, or somebody since then: what was there is "
+		aside ? "a killed command changed it, or somebody since then; it is kept as "
 		      : "people change it",
 		aside ? aside : "");
 }
@@ -286,7 +286,9 @@ void sandbox_protected_end(struct sandbox *s)
 {
 	for (size_t i = 0; i < s->kept.n; i++)
 		protected_settle_name(s, &s->kept.items[i], NULL);
-	if (s->alone)
+	if (s->alone && s->compares) /* its own names are settled */
+		(void)unlink(compared_names(s));
+	else if (s->alone)
 		settle_killed(s);
 }
 
@@ -317,5 +319,6 @@ int sandbox_protected_begun(struct sandbox *s, struct error *err)
 	for (size_t i = 0; s->alone && i < s->kept.n; i++)
 		if (s->kept.items[i].kind == KEPT_COMPARED)
 			buf_addf(&names, "%s\n", s->kept.items[i].name);
-	return names.len ? sandbox_write_file(compared_names(s), buf_str(&names), 0600, err) : 0;
+	s->compares = names.len > 0;
+	return s->compares ? sandbox_write_file(compared_names(s), buf_str(&names), 0600, err) : 0;
 }
