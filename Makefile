@@ -265,7 +265,7 @@ install: all
 	@rm -rf "$(SHARE)" && mkdir -p "$(SHARE)/bin"
 	@cp -R $(wildcard $(PARTS)) "$(SHARE)/"
 	@install -m 755 bin/dev-team "$(SHARE)/bin/dev-team"
-	@$(foreach c,$(COMPLETIONS),mkdir -p "$(dir $(TO)/share/$(lastword $(subst :, ,$c)))" && \
+	@$(foreach c,$(COMPLETIONS),mkdir -p "$(TO)/share/$(dir $(lastword $(subst :, ,$c)))" && \
 	build/dev-team completion $(firstword $(subst :, ,$c)) >"$(TO)/share/$(lastword $(subst :, ,$c))" &&) true
 	@echo 'install: the program, its manual page and completions, and the plugin are in $(TO)'
 	@case ":$$PATH:" in *":$(PREFIX)/bin:"*) ;; *) echo "install: $(PREFIX)/bin is not on your PATH: log in again, or add it" ;; esac

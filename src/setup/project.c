@@ -153,16 +153,25 @@ static size_t find_tests(struct place *p, char ***tests)
 	return n;
 }
 
+/* The program that runs others with the modules of the lock file; NULL: none is needed. */
+static const char *python_runner(struct place *p)
+{
+	return setup_project_has(p, "uv.lock")        ? "uv"
+	       : setup_project_has(p, "poetry.lock")  ? "poetry"
+	       : setup_project_has(p, "Pipfile.lock") ? "pipenv"
+						      : NULL;
+}
+
 static void find_python(struct place *p)
 {
-	const char *prefix = setup_project_has(p, "uv.lock")        ? "uv run "
-			     : setup_project_has(p, "poetry.lock")  ? "poetry run "
-			     : setup_project_has(p, "Pipfile.lock") ? "pipenv run "
-								    : "";
+	const char *runner = python_runner(p);
+	const char *prefix = runner ? arena_printf(p->arena, "%s run ", runner) : "";
 	char **tests;
 	size_t n = find_tests(p, &tests);
 
 	p->out->tested = n > 0;
+	if (n && runner)
+		p->out->tool = runner;
 	setup_project_add_command(p, "export PYTHONDONTWRITEBYTECODE=1");
 	if (!n)
 		setup_project_add_command(p, PARSE_PYTHON);

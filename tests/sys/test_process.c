@@ -4,10 +4,10 @@
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include "src/sys/process.h"
+#include "tests/lib/run.h"
 #include "tests/lib/scratch.h"
 
 enum {
-	SCRIPT_STARTS_S = 5, /* time limit before which a script has written its first line */
 	LONG_GRACE_MS = 300000,
 	SHORT_GRACE_MS = 300, /* for what ignores TERM */
 };
@@ -26,7 +26,7 @@ static int fresh(void **state)
 
 #define WORDS(...) ((const char *const[]){__VA_ARGS__, NULL})
 
-static int run(struct process p)
+static int run_to_end(struct process p)
 {
 	p.out = &out;
 	p.output = p.output ? p.output : -1;
@@ -35,19 +35,21 @@ static int run(struct process p)
 	return process_run(&p, &end, &err);
 }
 
-#define RUN(...)   run((struct process){__VA_ARGS__})
+#define RUN(...)   run_to_end((struct process){__VA_ARGS__})
 #define SH(script) WORDS("/bin/sh", "-c", script)
 
-static int shell(const char *script, unsigned timeout_s)
+static int shell(const char *script)
 {
-	return run((struct process){.argv = SH(script), .timeout_s = timeout_s});
+	return RUN(.argv = SH(script));
 }
 
-/* As shell(), for a script that ignores TERM. */
-static int stubborn_shell(const char *script, unsigned timeout_s)
+/* Runs a script that does not end, with a time limit that lets it get as far as to print. */
+static void shell_until_limit(const char *script, unsigned grace_ms)
 {
-	return run((struct process){
-		.argv = SH(script), .timeout_s = timeout_s, .grace_ms = SHORT_GRACE_MS});
+	for (unsigned limit = 1; out.len == 0 && limit < WAIT_LIMIT_S; limit *= 2)
+		assert_int_equal(
+			RUN(.argv = SH(script), .timeout_s = limit, .grace_ms = grace_ms), 0);
+	assert_true(end.timed_out);
 }
 
 /* The number that a script printed first. */
@@ -74,7 +76,7 @@ static void assert_no_child(void)
 
 PROCESS_TEST(output_and_status_come_back)
 {
-	assert_int_equal(shell("echo one; echo two >&2; exit 7", 0), 0);
+	assert_int_equal(shell("echo one; echo two >&2; exit 7"), 0);
 	assert_string_equal(out.s, "one\ntwo\n");
 	assert_int_equal(end.status, 7);
 	assert_false(end.timed_out || end.missing || end.cancelled);
@@ -88,7 +90,7 @@ PROCESS_TEST(arguments_are_not_read_by_a_shell)
 
 PROCESS_TEST(a_signal_is_128_and_its_number)
 {
-	assert_int_equal(shell("kill -9 $$", 0), 0);
+	assert_int_equal(shell("kill -9 $$"), 0);
 	assert_int_equal(end.status, 128 + SIGKILL);
 }
 
@@ -140,7 +142,7 @@ PROCESS_TEST(input_that_is_not_read_is_no_error)
 
 PROCESS_TEST(without_a_text_standard_input_is_empty)
 {
-	assert_int_equal(shell("wc -c", 0), 0);
+	assert_int_equal(shell("wc -c"), 0);
 	assert_int_equal(strtol(out.s, NULL, 10), 0);
 }
 
@@ -165,7 +167,7 @@ PROCESS_TEST(output_beyond_the_limit_is_thrown_away)
 
 PROCESS_TEST(a_megabyte_comes_whole)
 {
-	assert_int_equal(shell("head -c 1000000 /dev/zero", 0), 0);
+	assert_int_equal(shell("head -c 1000000 /dev/zero"), 0);
 	assert_int_equal(out.len, 1000000);
 }
 
@@ -185,8 +187,7 @@ PROCESS_TEST(output_goes_to_a_descriptor)
 
 PROCESS_TEST(at_the_time_limit_the_group_is_ended)
 {
-	assert_int_equal(shell("echo $$; sleep 1000 & sleep 1000", SCRIPT_STARTS_S), 0);
-	assert_true(end.timed_out);
+	shell_until_limit("echo $$; sleep 1000 & sleep 1000", LONG_GRACE_MS);
 	assert_int_equal(end.status, 128 + SIGTERM);
 	assert_int_equal(kill(-printed_pid(), 0), -1);
 	assert_no_child();
@@ -194,10 +195,7 @@ PROCESS_TEST(at_the_time_limit_the_group_is_ended)
 
 PROCESS_TEST(what_ignores_term_is_killed)
 {
-	assert_int_equal(
-		stubborn_shell("trap '' TERM; echo $$; while :; do sleep 1; done", SCRIPT_STARTS_S),
-		0);
-	assert_true(end.timed_out);
+	shell_until_limit("trap '' TERM; echo $$; while :; do sleep 1; done", SHORT_GRACE_MS);
 	assert_int_equal(end.status, 128 + SIGKILL);
 	assert_gone(printed_pid());
 	assert_no_child();
@@ -205,24 +203,21 @@ PROCESS_TEST(what_ignores_term_is_killed)
 
 PROCESS_TEST(a_stopped_program_is_ended_too)
 {
-	assert_int_equal(shell("echo $$; kill -STOP $$", SCRIPT_STARTS_S), 0);
-	assert_true(end.timed_out);
+	shell_until_limit("echo $$; kill -STOP $$", LONG_GRACE_MS);
 	assert_int_equal(end.status, 128 + SIGTERM);
 	assert_no_child();
 }
 
 PROCESS_TEST(a_program_may_clean_up_at_term)
 {
-	assert_int_equal(
-		shell("trap 'echo cleaned; exit 9' TERM; sleep 1000 & wait", SCRIPT_STARTS_S), 0);
-	assert_true(end.timed_out);
+	shell_until_limit("trap 'echo cleaned; exit 9' TERM; sleep 1000 & wait", LONG_GRACE_MS);
 	assert_string_equal(out.s, "cleaned\n");
 	assert_int_equal(end.status, 9);
 }
 
 PROCESS_TEST(nothing_in_the_background_outlives_the_program)
 {
-	assert_int_equal(shell("sleep 1000 & echo $!", 0), 0);
+	assert_int_equal(shell("sleep 1000 & echo $!"), 0);
 	assert_int_equal(end.status, 0);
 	assert_gone(printed_pid());
 	assert_no_child();
@@ -232,8 +227,7 @@ PROCESS_TEST(nothing_in_the_background_outlives_the_program)
 PROCESS_TEST(a_daemon_is_ended_too)
 {
 	assert_int_equal(shell("setsid sh -c 'echo $$; exec sleep 1000' >p.$$ & "
-			       "until [ -s p.$$ ]; do :; done; cat p.$$; rm p.$$",
-				 0),
+			       "until [ -s p.$$ ]; do :; done; cat p.$$; rm p.$$"),
 		0);
 	assert_int_equal(end.status, 0);
 	assert_gone(printed_pid());
@@ -243,9 +237,9 @@ PROCESS_TEST(a_daemon_is_ended_too)
 PROCESS_TEST(a_daemon_that_ignores_term_is_killed)
 {
 	assert_int_equal(
-		stubborn_shell("setsid sh -c 'trap \"\" TERM; echo $$; while :; do sleep 1; done' "
-			       ">p.$$ & until [ -s p.$$ ]; do :; done; cat p.$$; rm p.$$",
-			0),
+		RUN(.argv = SH("setsid sh -c 'trap \"\" TERM; echo $$; while :; do sleep 1; done' "
+			       ">p.$$ & until [ -s p.$$ ]; do :; done; cat p.$$; rm p.$$"),
+			.grace_ms = SHORT_GRACE_MS),
 		0);
 	assert_gone(printed_pid());
 	assert_no_child();
@@ -259,7 +253,7 @@ PROCESS_TEST(children_of_our_own_are_left_alone)
 		pause();
 		_exit(0);
 	}
-	assert_int_equal(shell("setsid sleep 1000 & echo $!", 0), 0);
+	assert_int_equal(shell("setsid sleep 1000 & echo $!"), 0);
 	assert_gone(printed_pid());
 	assert_int_equal(kill(own, 0), 0);
 	assert_int_equal(waitpid(own, NULL, WNOHANG), 0);
@@ -284,8 +278,7 @@ PROCESS_TEST(a_readable_cancel_descriptor_ends_it)
 PROCESS_TEST(a_program_has_no_terminal_and_its_own_group)
 {
 	assert_int_equal(shell("(: </dev/tty) 2>/dev/null && echo tty; "
-			       "cut -d' ' -f1,5,6 /proc/$$/stat",
-				 0),
+			       "cut -d' ' -f1,5,6 /proc/$$/stat"),
 		0);
 	int pid = 0, group = 0, session = 0;
 
@@ -304,7 +297,7 @@ PROCESS_TEST(signals_are_as_at_a_login)
 	sigprocmask(SIG_SETMASK, &set, &before);
 	signal(SIGPIPE, SIG_IGN);
 	signal(SIGCHLD, SIG_IGN);
-	assert_int_equal(shell("grep -E 'SigBlk|SigIgn' /proc/self/status | cut -f2", 0), 0);
+	assert_int_equal(shell("grep -E 'SigBlk|SigIgn' /proc/self/status | cut -f2"), 0);
 	assert_int_equal(end.status, 0);
 	assert_true(signal(SIGCHLD, SIG_DFL) == SIG_IGN);
 	signal(SIGPIPE, SIG_DFL);
@@ -318,7 +311,7 @@ PROCESS_TEST(no_descriptor_reaches_the_program_or_is_left)
 	int leaky = open("/dev/null", O_RDONLY); /* without O_CLOEXEC */
 	size_t before = open_descriptors();
 
-	assert_int_equal(shell("ls /proc/self/fd | tr '\\n' ' '", 0), 0);
+	assert_int_equal(shell("ls /proc/self/fd | tr '\\n' ' '"), 0);
 	assert_string_equal(out.s, "0 1 2 3 "); /* 3: the directory that ls reads */
 	assert_int_equal(open_descriptors(), before);
 	close(leaky);
@@ -333,7 +326,7 @@ PROCESS_TEST(it_works_without_standard_streams)
 		close(0);
 		close(1);
 		close(2);
-		_exit(shell("cat; echo fine; echo too >&2", 0) == 0 && out.len == 9 ? 0 : 1);
+		_exit(shell("cat; echo fine; echo too >&2") == 0 && out.len == 9 ? 0 : 1);
 	}
 	assert_int_equal(waitpid(pid, &status, 0), pid);
 	assert_int_equal(status, 0);
@@ -363,8 +356,7 @@ PROCESS_TEST(when_the_caller_dies_the_program_dies)
 PROCESS_TEST(the_environment_of_a_process_can_be_asked)
 {
 	assert_int_equal(shell("exec env -i A=1 LONG=two sh -c '"
-			       "echo $$; tr \"\\0\" \"\\n\" </proc/$$/environ'",
-				 0),
+			       "echo $$; tr \"\\0\" \"\\n\" </proc/$$/environ'"),
 		0);
 	assert_non_null(strstr(out.s, "LONG=two\n"));
 	assert_false(process_has_env(getpid(), "NOT_THERE=1"));
