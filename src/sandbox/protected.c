@@ -16,6 +16,8 @@
 /* Clients read it again while they run, so it must not appear for a moment. */
 #define WATCHED ".claude"
 
+enum { NAMES_MAX = 1 << 20 };
+
 static const char *in_root(const struct sandbox *s, const char *name)
 {
 	return path_join(s->arena, s->x->root->path, name);
@@ -55,12 +57,6 @@ static enum kept_kind protected_kind_of(const struct sandbox *s, const char *nam
 	return (lstat(path, &st) < 0 ? strcmp(name, WATCHED) == 0 : S_ISDIR(st.st_mode))
 		       ? KEPT_COPY
 		       : KEPT_COMPARED;
-}
-
-/* The names that runs compare which have not ended. Their copies are complete. */
-static const char *compared_names(const struct sandbox *s)
-{
-	return path_join(s->arena, s->dir, "compared");
 }
 
 static int protected_keep(struct sandbox *s, const char *name, struct error *err)
@@ -269,17 +265,23 @@ static void protected_settle_name(struct sandbox *s, const struct kept_name *k, 
 
 /* ---- begin and end ---- */
 
-/* What runs left that were killed. Of directories they changed only copies. */
+/* What runs left that were killed: the file of the mutex has the names that they compare. Of
+ * directories they changed only copies. */
 static void settle_killed(struct sandbox *s)
 {
-	const char *names = sandbox_read_text(s->arena, compared_names(s));
-	struct str rest = str_of(names ? names : ""), name;
+	CLEANUP(buf_release) struct buf names = BUF_INIT;
+	struct error ignored;
+	struct str rest, name;
 
+	(void)lseek(s->mutex, 0, SEEK_SET);
+	if (sys_read_all(&names, s->mutex, NAMES_MAX, "mutex", &ignored) < 0 || !names.len)
+		return;
+	rest = buf_str(&names);
 	while (str_line(&rest, &name))
 		protected_settle_name(s,
 			&(struct kept_name){arena_dup(s->arena, name), KEPT_COMPARED},
 			path_join(s->arena, s->dir, "aside"));
-	(void)unlink(compared_names(s));
+	(void)(ftruncate(s->mutex, 0) + 1);
 }
 
 void sandbox_protected_end(struct sandbox *s)
@@ -287,7 +289,7 @@ void sandbox_protected_end(struct sandbox *s)
 	for (size_t i = 0; i < s->kept.n; i++)
 		protected_settle_name(s, &s->kept.items[i], NULL);
 	if (s->alone && s->compares) /* its own names are settled */
-		(void)unlink(compared_names(s));
+		(void)(ftruncate(s->mutex, 0) + 1);
 	else if (s->alone)
 		settle_killed(s);
 }
@@ -320,5 +322,7 @@ int sandbox_protected_begun(struct sandbox *s, struct error *err)
 		if (s->kept.items[i].kind == KEPT_COMPARED)
 			buf_addf(&names, "%s\n", s->kept.items[i].name);
 	s->compares = names.len > 0;
-	return s->compares ? sandbox_write_file(compared_names(s), buf_str(&names), 0600, err) : 0;
+	return !s->compares || pwrite(s->mutex, names.s, names.len, 0) == (ssize_t)names.len
+		       ? 0
+		       : error_errno(err, "cannot note what is protected in '%s'", s->dir);
 }

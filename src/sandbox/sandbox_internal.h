@@ -55,7 +55,7 @@ struct sandbox {
 	int broker;        /* its socket; -1: none yet */
 	int mutex, live;   /* locks */
 	bool alone;        /* no other run works in this root */
-	bool compares;     /* it has written which names are compared */
+	bool compares;     /* it has noted which names it compares */
 	struct git_view view;
 	VEC(struct kept_name) kept;
 	VEC(struct route) routes;
