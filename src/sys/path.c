@@ -303,7 +303,7 @@ char *sys_read_small(struct arena *a, const char *path, size_t max)
 	if (fd < 0 || fstat(fd, &st) < 0 || !S_ISREG(st.st_mode) || (uint64_t)st.st_size > max)
 		return NULL;
 	text = arena_alloc(a, (size_t)st.st_size + 1);
-	n = pread(fd, text, (size_t)st.st_size, 0);
+	n = TEMP_FAILURE_RETRY(pread(fd, text, (size_t)st.st_size, 0));
 	text[n > 0 ? n : 0] = '\0';
 	return n < 0 ? NULL : text;
 }

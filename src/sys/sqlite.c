@@ -222,12 +222,14 @@ int sqlite_inspect(const char *path, bool *good, struct error *err)
 	CLEANUP(base_close) int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	char head[sizeof(magic)];
 	struct stat st;
+	ssize_t n;
 
 	*good = fd >= 0 && fstat(fd, &st) == 0 && S_ISREG(st.st_mode);
 	if (!*good)
 		return fd < 0 && path_is_fault(errno) ? error_errno(err, "cannot open the database")
 						      : 0;
-	*good = st.st_size == 0 || (read(fd, head, sizeof(head)) == (ssize_t)sizeof(head) &&
-					   memcmp(head, magic, sizeof(head)) == 0);
-	return 0;
+	n = st.st_size ? TEMP_FAILURE_RETRY(read(fd, head, sizeof(head))) : 0;
+	*good = st.st_size == 0 ||
+		(n == (ssize_t)sizeof(head) && memcmp(head, magic, sizeof(head)) == 0);
+	return n < 0 ? error_errno(err, "cannot read the database") : 0;
 }
