@@ -77,14 +77,14 @@ static int run_bash(struct arena *a, struct str plan, int outside, int network)
 		error_log("dev-team: bash cannot be started: %s", strerror(errno));
 		return SANDBOX_FAILED;
 	}
-	(void)(write(outside, "", 1) + 1);
+	(void)(write(outside, INSIDE_STARTED, 1) + 1);
 	/* What comes from outside is the signal to end. */
 	(void)fcntl(outside, F_SETOWN, getpid());
 	(void)fcntl(outside, F_SETSIG, SIGTERM);
 	(void)fcntl(outside, F_SETFL, O_ASYNC);
 	status = inner_wait_for(pid);
 	if (status && inner_has_missed_host())
-		(void)(write(outside, "", 1) + 1);
+		(void)(write(outside, INSIDE_MISSED, 1) + 1);
 	return status;
 }
 

@@ -75,8 +75,8 @@ int sandbox_probe(struct arena *a, const char **version, struct error *err)
 struct running {
 	pid_t pid;
 	int handle; /* pidfd */
-	int inside; /* the first process inside sends the broker's socket, a byte when bash was
-		     * started, and one when a host was missed; a byte to it ends the run */
+	int inside; /* the first process inside sends the broker's socket, INSIDE_STARTED when bash
+		     * was, INSIDE_MISSED when a host was; a byte to it ends the run */
 };
 
 int sandbox_inherit(struct sandbox *s, int fd)
@@ -220,6 +220,7 @@ static void watch(struct sandbox *s, struct running *r)
 {
 	unsigned limit = s->x->timeout_s ? s->x->timeout_s : s->x->policy->limits.timeout_s;
 	int64_t begun = clock_ticks();
+	bool missed = false;
 	int status;
 	char byte;
 
@@ -230,12 +231,14 @@ static void watch(struct sandbox *s, struct running *r)
 	while (waitpid(r->pid, &status, 0) < 0 && errno == EINTR)
 		;
 	s->end->ms = clock_ticks() - begun;
-	s->end->started = read(r->inside, &byte, 1) == 1;
+	while (read(r->inside, &byte, 1) == 1) { /* one may belong to a socket that nobody took */
+		s->end->started |= byte == *INSIDE_STARTED;
+		missed |= byte == *INSIDE_MISSED;
+	}
 	s->end->status = s->end->timed_out   ? SANDBOX_TIMED_OUT
 			 : WIFEXITED(status) ? WEXITSTATUS(status)
 					     : 128 + WTERMSIG(status);
-	if (s->end->status && s->x->policy->network == NETWORK_NONE &&
-		read(r->inside, &byte, 1) == 1)
+	if (s->end->status && s->x->policy->network == NETWORK_NONE && missed)
 		sandbox_note(s,
 			"the command tried to reach a host, and has no network: 'hosts' of the "
 			"policy '%s' names those that it reaches",

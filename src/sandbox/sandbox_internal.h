@@ -6,10 +6,12 @@
 #include "src/sandbox/sandbox.h"
 
 /* Where the program's own files are inside. */
-#define BOX         "/run/dev-team"
-#define BOX_PROGRAM BOX "/dev-team"
-#define BOX_BROKER  BOX "/broker"
-#define BOX_OBJECTS BOX "/objects"
+#define BOX            "/run/dev-team"
+#define BOX_PROGRAM    BOX "/dev-team"
+#define BOX_BROKER     BOX "/broker"
+#define BOX_OBJECTS    BOX "/objects"
+#define INSIDE_STARTED "s" /* what the first process inside says */
+#define INSIDE_MISSED  "m"
 enum { SANDBOX_TIMED_OUT = 124, SANDBOX_FAILED };
 
 #define GIT_HELPER "dev-team" /* remote.NAME.vcs */
