@@ -356,7 +356,7 @@ const char *publish_follow(
 		return arena_printf(a, "'%s' is not checked out there", branch);
 	if (!tip.commit || strcmp(tip.commit, from) != 0)
 		return "it has got commits meanwhile";
-	git_clear_locks(dir, branch); /* a killed one has left them */
+	git_clear_locks(dir, branch); /* of a git that was killed */
 	(void)git_command(&refresh, NULL, NULL, &why);
 	return git_command(&reset, NULL, NULL, &why) < 0 ? arena_dup(a, str_of(why.text)) : NULL;
 }

@@ -84,7 +84,7 @@ static int run_bash(struct arena *a, struct str plan, int outside, int network)
 	(void)fcntl(outside, F_SETFL, O_ASYNC);
 	status = inner_wait_for(pid);
 	if (status && inner_has_missed_host())
-		(void)(write(outside, INSIDE_MISSED, 1) + 1);
+		(void)(write(outside, INSIDE_MISSED_HOST, 1) + 1);
 	return status;
 }
 

@@ -164,7 +164,7 @@ static void protected_settle(const struct differing *d, const char *sub)
 		protected_put(s, was ? kept : NULL, to);
 	sandbox_note(s, "'%s' is protected: %s; %s%s", path,
 		was ? "it was put back" : "it was removed",
-		aside ? "a killed command changed it, or somebody since then; it is kept as "
+		aside ? "a killed command, or somebody since then, had changed it; a copy is "
 		      : "people change it",
 		aside ? aside : "");
 }

@@ -75,8 +75,9 @@ int sandbox_probe(struct arena *a, const char **version, struct error *err)
 struct running {
 	pid_t pid;
 	int handle; /* pidfd */
-	int inside; /* the first process inside sends the broker's socket, INSIDE_STARTED when bash
-		     * was, INSIDE_MISSED when a host was; a byte to it ends the run */
+	int inside; /* the first process inside sends the broker's socket, then INSIDE_STARTED once
+		     * bash has started, and perhaps INSIDE_MISSED_HOST at the end; a byte to it
+		     * ends the run */
 };
 
 int sandbox_inherit(struct sandbox *s, int fd)
@@ -220,7 +221,7 @@ static void watch(struct sandbox *s, struct running *r)
 {
 	unsigned limit = s->x->timeout_s ? s->x->timeout_s : s->x->policy->limits.timeout_s;
 	int64_t begun = clock_ticks();
-	bool missed = false;
+	bool missed_host = false;
 	int status;
 	char byte;
 
@@ -231,14 +232,15 @@ static void watch(struct sandbox *s, struct running *r)
 	while (waitpid(r->pid, &status, 0) < 0 && errno == EINTR)
 		;
 	s->end->ms = clock_ticks() - begun;
-	while (read(r->inside, &byte, 1) == 1) { /* one may belong to a socket that nobody took */
+	/* If the broker's socket was not received, the byte that was sent with it comes first. */
+	while (read(r->inside, &byte, 1) == 1) {
 		s->end->started |= byte == *INSIDE_STARTED;
-		missed |= byte == *INSIDE_MISSED;
+		missed_host |= byte == *INSIDE_MISSED_HOST;
 	}
 	s->end->status = s->end->timed_out   ? SANDBOX_TIMED_OUT
 			 : WIFEXITED(status) ? WEXITSTATUS(status)
 					     : 128 + WTERMSIG(status);
-	if (s->end->status && s->x->policy->network == NETWORK_NONE && missed)
+	if (s->end->status && s->x->policy->network == NETWORK_NONE && missed_host)
 		sandbox_note(s,
 			"the command tried to reach a host, and has no network: 'hosts' of the "
 			"policy '%s' names those that it reaches",

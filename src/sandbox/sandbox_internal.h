@@ -6,12 +6,14 @@
 #include "src/sandbox/sandbox.h"
 
 /* Where the program's own files are inside. */
-#define BOX            "/run/dev-team"
-#define BOX_PROGRAM    BOX "/dev-team"
-#define BOX_BROKER     BOX "/broker"
-#define BOX_OBJECTS    BOX "/objects"
-#define INSIDE_STARTED "s" /* what the first process inside says */
-#define INSIDE_MISSED  "m"
+#define BOX         "/run/dev-team"
+#define BOX_PROGRAM BOX "/dev-team"
+#define BOX_BROKER  BOX "/broker"
+#define BOX_OBJECTS BOX "/objects"
+/* One byte each, from the first process inside: bash has started; the command, which failed, had
+ * sent packets to a host without having a network. */
+#define INSIDE_STARTED     "s"
+#define INSIDE_MISSED_HOST "m"
 enum { SANDBOX_TIMED_OUT = 124, SANDBOX_FAILED };
 
 #define GIT_HELPER "dev-team" /* remote.NAME.vcs */

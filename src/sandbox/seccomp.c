@@ -177,7 +177,7 @@ static void seccomp_add(struct filter *f, const struct filter_row *r)
 		seccomp_load(f, offsetof(struct seccomp_data, nr));
 }
 
-/* By halves: the kernel tries a new filter with each number that there is. */
+/* A binary search: the kernel runs a new filter once with the number of every system call. */
 static void seccomp_add_all(struct filter *f, const struct filter_row *r, size_t n)
 {
 	size_t half = n / 2, at = f->n;

@@ -118,8 +118,7 @@ static int git_command_run(const struct git_command *c, const char *const *env, 
 	return process_check(&p, &end, c->name, buf_str(out), err);
 }
 
-/* Another git is making a worktree: for a moment that has a HEAD without a commit, which a fetch
- * does not accept. */
+/* While another git makes a worktree, HEAD of that names no commit for a moment: a fetch fails. */
 static bool has_met_new_worktree(const struct buf *out, size_t from)
 {
 	return str_find(str_sub(buf_str(out), from, out->len),

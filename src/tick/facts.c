@@ -114,8 +114,7 @@ static const char *task_of(struct arena *a, const json *j)
 	return json_get_str(j, "issueId") ? json_dup(a, j, "issueId") : json_dup(a, j, "taskId");
 }
 
-/* Moves *j to the next line. Those that are no JSON are skipped, as a writer may have been killed.
- */
+/* Moves *j to the next line that is JSON: a writer may have been killed in the middle of one. */
 static bool next_record(struct str *rest, json **j)
 {
 	struct error ignored;

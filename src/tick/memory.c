@@ -165,19 +165,18 @@ void tick_memory_park(
 }
 
 void tick_memory_fail(struct tick_memory *m, const struct task *t, const char *mode,
-	const char *reason, bool item, bool hopeless)
+	const char *reason, unsigned what)
 {
 	json *of = tick_memory_of(m, t);
+	bool item = what & TICK_ITEM_FAILED;
 	int64_t n = tick_memory_count(of, item ? "ends" : "failures"),
-		max = hopeless ? 1
-		      : item   ? TICK_ENDS_MAX
-			       : TICK_FAILURES_MAX;
+		max = item ? TICK_ENDS_MAX : TICK_FAILURES_MAX;
 
 	JSON_SET(of, JSON_TEXT("failure", reason));
 	tick_memory_report(m, EVENT_TICK_FAILED, t,
 		JSON_OBJECT(JSON_TEXT("mode", mode), JSON_TEXT("reason", reason),
 			JSON_INT("failures", n)));
-	if (json_get(of, "parked") || n < max)
+	if (json_get(of, "parked") || (n < max && !(what & TICK_HOPELESS)))
 		return;
 	JSON_ADD(of, JSON_IF(item, JSON_BOOL("item", true)));
 	tick_memory_park(m, t, reason, n);

@@ -57,10 +57,10 @@ void tick_memory_reject(struct tick_memory *m, const struct admission *d);
 int tick_memory_begin(struct tick_memory *m, const struct admission *d, struct error *err);
 /* It was started: the event. */
 void tick_memory_dispatch(struct tick_memory *m, const struct task *t);
-/* Counts it: of a step, or of the item. Parks the task when that was too often, or is hopeless.
- * `mode`: as the event has it. */
+enum tick_failure { TICK_STEP_FAILED, TICK_ITEM_FAILED, TICK_HOPELESS }; /* flags */
+/* Counts it, and parks the task if that was too often, or is hopeless. `mode`: for the event. */
 void tick_memory_fail(struct tick_memory *m, const struct task *t, const char *mode,
-	const char *reason, bool item, bool hopeless);
+	const char *reason, unsigned what);
 /* It waits for a person. */
 void tick_memory_park(
 	struct tick_memory *m, const struct task *t, const char *reason, int64_t failures);

@@ -209,13 +209,15 @@ static void quarantine(const struct recovery *r)
 
 /* The playbook does something about it (*again), else it counts. */
 static int settle(const struct recovery *r, const struct playbook_mode *mode, const char *reason,
-	bool item, bool *again, struct error *err)
+	enum tick_failure what, bool *again, struct error *err)
 {
+	bool hopeless = mode && (mode->action == PLAYBOOK_PARK || mode->idle_s);
+
 	if (take_remedy(r, mode, again, err) < 0)
 		return -1;
 	if (!*again)
-		tick_memory_fail(r->memory, r->task, mode ? mode->name : "unknown", reason, item,
-			mode && (mode->action == PLAYBOOK_PARK || mode->idle_s));
+		tick_memory_fail(r->memory, r->task, mode ? mode->name : "unknown", reason,
+			what | (hopeless ? TICK_HOPELESS : 0));
 	return 0;
 }
 
@@ -224,7 +226,8 @@ int recover_item(const struct recovery *r, const char *reason, bool *again, stru
 	CLEANUP(buf_release) struct buf text = BUF_INIT;
 
 	if (recover_add_failure(r, reason, &text, err) < 0 ||
-		settle(r, playbook_find(r->playbook, buf_str(&text)), reason, true, again, err) < 0)
+		settle(r, playbook_find(r->playbook, buf_str(&text)), reason, TICK_ITEM_FAILED,
+			again, err) < 0)
 		return -1;
 	if (!*again)
 		quarantine(r);
@@ -237,8 +240,8 @@ void recover_step(const struct recovery *r, const char *reason)
 	struct error ignored; /* there is no item yet */
 	bool again = false;
 
-	if (settle(r, mode, reason, false, &again, &ignored) < 0)
-		(void)settle(r, NULL, reason, false, &again, &ignored);
+	if (settle(r, mode, reason, TICK_STEP_FAILED, &again, &ignored) < 0)
+		(void)settle(r, NULL, reason, TICK_STEP_FAILED, &again, &ignored);
 }
 
 int recover_idle(const struct recovery *r, bool *again, struct error *err)
@@ -263,7 +266,7 @@ int recover_idle(const struct recovery *r, bool *again, struct error *err)
 			JSON_OBJECT(JSON_TEXT("prUrl", url.p)));
 	JSON_SET(of, JSON_TEXT("prUrl", url.p));
 	mode = playbook_find_idle(r->playbook, clock_now() - changed);
-	return mode ? settle(r, mode, mode->feedback, false, again, err) : 0;
+	return mode ? settle(r, mode, mode->feedback, TICK_STEP_FAILED, again, err) : 0;
 }
 
 bool recover_is_retried(const char *document)

@@ -68,8 +68,7 @@ void recover_mark(const struct recovery *r, enum forge_mark mark);
  */
 int recover_pull(const struct recovery *r, const struct admission_facts *facts, bool *again,
 	struct error *err);
-/* A step has failed: the next one makes the last request to an agent again, or the failure counts.
- */
+/* A step has failed: the next repeats the last request to an agent, or the failure counts. */
 void recover_step(const struct recovery *r, const char *reason);
 /* An item that has outstanding actions: if it has had a pull request and no change for too long,
  * *again, they are to be requested again, with the feedback in the briefs; else it is parked. */

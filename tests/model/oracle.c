@@ -69,7 +69,8 @@ static const char *last_value(struct comparison *c, struct str text, const char 
 	return value;
 }
 
-/* The reason and the changes of a decision, which is the last line. A sentence has no name. */
+/* The reason and the changes of a decision, its last line that is an object: an edit by hand may
+ * have added others. A sentence has no name. */
 static void read_decision(struct comparison *c, struct str text, struct model_text *out)
 {
 	CLEANUP(json_free) json *decision = NULL;
@@ -78,7 +79,7 @@ static void read_decision(struct comparison *c, struct str text, struct model_te
 	struct error ignored;
 
 	while (str_line(&text, &line))
-		last = line;
+		last = str_starts(line, "{") ? line : last;
 	if (json_parse(&decision, last, &ignored) < 0)
 		return;
 	out->reason = keep(c, str_of(json_get_str(decision, "reason")));

@@ -157,19 +157,21 @@ GIT_TEST(a_remote_that_cannot_be_reached_has_refused_nothing)
 	assert_true(refused(push(), ERR_SYSTEM, "'git push' failed: "));
 }
 
-GIT_TEST(a_fetch_changes_no_branch_of_the_user)
+GIT_TEST(a_fetch_changes_no_branch_of_the_user_and_brings_no_tag)
 {
 	bool fetched;
 
-	sh("git clone -q org/o.git t && cd t && git commit -q --allow-empty -m second && git push "
-	   "-q "
+	sh("git -C org/o.git tag theirs main && git clone -q org/o.git t && cd t && git commit -q "
+	   "--allow-empty -m second && git tag -a -m newer newer && git push -q --follow-tags "
 	   "origin HEAD:main && cd ../r && git checkout -qb work && "
+	   "git config remote.origin.tagOpt --tags && "
 	   "git config remote.origin.fetch '+refs/heads/*:refs/heads/*'");
 	assert_int_equal(git_fetch_branch(at("r"), "main", &fetched, &err), 0);
 	assert_true(fetched);
 	assert_non_null(git_fetch_newest(&arena, at("r")));
 	assert_sh("git -C r log -1 --format=%s main", "first\n");
 	assert_sh("git -C r log -1 --format=%s refs/remotes/origin/main", "second\n");
+	assert_sh("git -C r tag; git -C org/o.git tag", "newer\ntheirs\n");
 }
 
 GIT_TEST(a_fetch_beside_a_worktree_that_is_being_made_is_repeated)
@@ -186,20 +188,6 @@ GIT_TEST(a_fetch_beside_a_worktree_that_is_being_made_is_repeated)
 	assert_int_equal(git_fetch_branch(at("r"), "main", &fetched, &err), 0);
 	assert_true(fetched);
 	assert_sh("test -e bin/git.met && echo met", "met\n");
-}
-
-GIT_TEST(no_tag_of_the_remote_is_fetched)
-{
-	bool fetched;
-
-	sh("git -C org/o.git tag theirs main && git clone -q org/o.git t && cd t && git commit -q "
-	   "--allow-empty -m second && git tag -a -m newer newer && git push -q --follow-tags && "
-	   "git -C ../r config remote.origin.tagOpt --tags");
-	assert_int_equal(git_fetch_branch(at("r"), "main", &fetched, &err), 0);
-	assert_true(fetched);
-	assert_non_null(git_fetch_newest(&arena, at("r")));
-	assert_sh("git -C r log -1 --format=%s refs/remotes/origin/main", "second\n");
-	assert_sh("git -C r tag; git -C org/o.git tag", "newer\ntheirs\n");
 }
 
 GIT_TEST(tags_of_the_user_are_not_pushed)

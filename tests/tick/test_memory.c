@@ -47,14 +47,14 @@ MEMORY_TEST(steps_that_fail_five_times_in_a_row_park)
 	for (int i = 0; i < 2; i++) {
 		for (int k = 1; k < TICK_FAILURES_MAX; k++) {
 			again();
-			tick_memory_fail(&memory, t, "step", "no room", false, false);
+			tick_memory_fail(&memory, t, "step", "no room", TICK_STEP_FAILED);
 			assert_null(tick_memory_parked(&memory, t));
 		}
 		again();
 		if (i == 0)
 			tick_memory_succeed(&memory, t); /* they are not in a row */
 	}
-	tick_memory_fail(&memory, t, "step", "no room left", false, false);
+	tick_memory_fail(&memory, t, "step", "no room left", TICK_STEP_FAILED);
 	again();
 	tick_memory_sweep(&memory, &backlog);
 	again();
@@ -72,7 +72,7 @@ MEMORY_TEST(items_that_fail_three_times_park_though_steps_succeed)
 		assert_true(tick_memory_end(&memory, t, "nobody can"));
 		assert_false(tick_memory_end(&memory, t, "nobody can"));
 		assert_null(tick_memory_parked(&memory, t));
-		tick_memory_fail(&memory, t, "item", "nobody can", true, false);
+		tick_memory_fail(&memory, t, "item", "nobody can", TICK_ITEM_FAILED);
 	}
 	assert_string_equal(tick_memory_parked(&memory, t), "nobody can");
 }
@@ -101,7 +101,7 @@ MEMORY_TEST(a_task_that_is_done_or_gone_is_forgotten)
 	const struct task *t = open_task("");
 
 	again();
-	tick_memory_fail(&memory, t, "step", "no room", false, false);
+	tick_memory_fail(&memory, t, "step", "no room", TICK_STEP_FAILED);
 	open_task("blocked: {reason: x}\n");
 	tick_memory_sweep(&memory, &backlog);
 	assert_non_null(tick_memory_find(&memory, t));
