@@ -485,11 +485,16 @@ int hook_prompt(struct arena *a, struct str input, struct buf *out, struct error
 	CLEANUP(json_free) json *event = NULL;
 	CLEANUP(batch_free) struct batch b = {.background = true};
 	const char *prompt;
+	bool repeated;
 
 	if (json_parse_event(&event, input, err) < 0)
 		return -1;
 	prompt = json_get_str(event, "prompt");
-	if (!prompt || !read_notice(a, event, str_of(prompt), &b.first) || b.first.loop.item.tick)
+	if (!prompt)
+		return 0;
+	if (hook_command_repeat(a, event, out, &repeated, err) < 0)
+		return -1;
+	if (repeated || !read_notice(a, event, str_of(prompt), &b.first) || b.first.loop.item.tick)
 		return 0;
 	b.ids = json_array();
 	json_push_str(b.ids, str_of(b.first.id));

@@ -49,6 +49,7 @@ struct expansion {
 	struct run_step_call call;
 	struct buf *out;
 	struct buf faults; /* that keep the item from starting, as lines FAILED */
+	bool repeated;     /* the command is a prompt that the client repeats */
 	bool block;        /* `out` is for the user alone: the model gets nothing */
 };
 
@@ -354,6 +355,8 @@ static int make_first_step(struct expansion *p, struct error *err)
 
 /* ---- the tasks of the backlog ---- */
 
+#define TICK_IS_DRIVEN "dev-team: an agent of this session works on the backlog; /tasks shows it."
+
 struct ticking {
 	struct tick_call call;
 	const char *max; /* --max-concurrent */
@@ -384,8 +387,10 @@ static int read_tick_arguments(struct expansion *p, struct ticking *t, struct er
 	if (*word || (one && !t->call.task) || !*t->max ||
 		number_digits(str_of(t->max), &max) != strlen(t->max) || max < 1 ||
 		max > CONCURRENT_MAX)
-		return error_set(err, ERR_USAGE, "usage: /dev-team:%s %s[--once] [take over]",
-			p->command->name, one ? "ID " : "[--max-concurrent N] ");
+		return error_set(err, ERR_USAGE, "usage: %s%s %s[--once] [take over]",
+			p->repeated ? "" : "/" PLUGIN,
+			p->repeated ? "dev-team tick" : p->command->name,
+			one ? "ID " : "[--max-concurrent N] ");
 	t->call.max_concurrent = (int64_t)max;
 	return 0;
 }
@@ -408,47 +413,63 @@ static int find_tick_conductor(struct expansion *p, const char **conductor, stru
 	return 0;
 }
 
-static void refuse_second_tick(struct expansion *p)
+/* The tick that begins the work of a session. */
+struct first_tick {
+	struct ticking typed;
+	struct hook_item like; /* what it records of each item */
+	struct buf text;       /* the array; empty: a conductor works on the backlog already */
+	int status;            /* of tick() */
+};
+
+static void first_tick_free(struct first_tick *t)
 {
-	p->block = true;
-	buf_adds(p->out,
-		"dev-team: an agent of this session works on the backlog; /tasks shows it. "
-		"If it was stopped, 'take over' starts it again.");
+	buf_release(&t->text);
 }
 
-static int make_first_tick(struct expansion *p, struct error *err)
+static int make_first_tick(struct expansion *p, struct first_tick *t, struct error *err)
 {
-	CLEANUP(buf_release) struct buf text = BUF_INIT;
 	CLEANUP(json_free) json *array = NULL;
-	struct ticking t = {.call = {.owner = p->call.owner, .new_session = true}};
-	struct hook_item like = {.workflow = TICK_WORKFLOW,
-		.form = runs_in_line() ? "conversation" : "command",
-		.poll = strcmp(p->command->name, "poll") == 0,
-		.client = process_client_name(p->arena)};
+	struct tick_call *call = &t->typed.call;
 	const char *items;
-	int status;
 
-	t.call.mode = like.poll ? TICK_POLL : TICK_CARRY_OUT;
-	if (read_tick_arguments(p, &t, err) < 0 || tick_check_enabled(err) < 0 ||
-		locate_repository(p->arena, p->call.repo, &t.call.repo, err) < 0 ||
-		find_tick_conductor(p, &like.former, err) < 0)
+	*t = (struct first_tick){.typed = {.call = {.owner = p->call.owner, .new_session = true}},
+		.like = {.workflow = TICK_WORKFLOW,
+			.form = !p->repeated && runs_in_line() ? "conversation" : "command",
+			.poll = strcmp(p->command->name, "poll") == 0,
+			.client = process_client_name(p->arena)}};
+	call->mode = t->like.poll ? TICK_POLL : TICK_CARRY_OUT;
+	if (read_tick_arguments(p, &t->typed, err) < 0 || tick_check_enabled(err) < 0 ||
+		locate_repository(p->arena, p->call.repo, &call->repo, err) < 0 ||
+		find_tick_conductor(p, &t->like.former, err) < 0)
 		return -1;
-	if (like.former && !t.call.take_over) {
-		refuse_second_tick(p);
+	if (t->like.former && !call->take_over)
+		return 0;
+	t->like.repo = call->repo;
+	t->like.tick = t->typed.max;
+	t->like.task = call->task;
+	if (status_directory(p->arena, call->repo, &items, err) < 0 ||
+		tick(p->arena, call, &t->text, &t->status, err) < 0 ||
+		json_parse(&array, buf_str(&t->text), err) < 0)
+		return -1;
+	return p->call.owner
+		       ? hook_tick_record(p->arena, p->call.owner, &t->like, items, array, err)
+		       : 0;
+}
+
+static int add_first_tick(struct expansion *p, struct error *err)
+{
+	CLEANUP(first_tick_free) struct first_tick t = {0};
+
+	if (make_first_tick(p, &t, err) < 0)
+		return -1;
+	p->block = !t.text.len;
+	if (p->block) {
+		buf_adds(p->out, TICK_IS_DRIVEN " If it was stopped, 'take over' starts it again.");
 		return 0;
 	}
-	like.repo = t.call.repo;
-	like.tick = t.max;
-	like.task = t.call.task;
-	if (status_directory(p->arena, t.call.repo, &items, err) < 0 ||
-		tick(p->arena, &t.call, &text, &status, err) < 0 ||
-		json_parse(&array, buf_str(&text), err) < 0 ||
-		(p->call.owner &&
-			hook_tick_record(p->arena, p->call.owner, &like, items, array, err) < 0))
-		return -1;
 	buf_adds(p->out, "STEP: `");
-	hook_add_step(p->out, &like, p->call.owner);
-	buf_addf(p->out, "`\n%sARRAY: %s\n", t.once ? "ONCE\n" : "", text.s);
+	hook_add_step(p->out, &t.like, p->call.owner);
+	buf_addf(p->out, "`\n%sARRAY: %s\n", t.typed.once ? "ONCE\n" : "", t.text.s);
 	return 0;
 }
 
@@ -521,7 +542,7 @@ static int answer_command(struct expansion *p, struct error *err)
 	case COMMAND_SPEC:
 		return command_check_spec(p, err);
 	case COMMAND_TICK:
-		return make_first_tick(p, err);
+		return add_first_tick(p, err);
 	default:
 		return make_first_step(p, err);
 	}
@@ -559,5 +580,113 @@ int hook_command(struct arena *a, struct str input, struct buf *out, struct erro
 		hook_put_block(out, text.s);
 	else if (text.len)
 		hook_put_context(out, "UserPromptExpansion", text.s);
+	return 0;
+}
+
+/* ---- a prompt that the client repeats ---- */
+
+/* `/loop`, perhaps an interval, and words; or the words alone, when they are due. */
+static bool skip_loop(struct expansion *p)
+{
+	struct expansion rest = *p;
+	size_t every;
+
+	if (strcmp(next_argument(&rest), "/loop") != 0)
+		return false;
+	*p = rest;
+	if (isdigit((unsigned char)*next_argument(&rest)))
+		*p = rest;
+	every = str_find(p->left, STR(" every "));
+	p->left = str_sub(p->left, 0, every);
+	return true;
+}
+
+/* The command that the words stand for, which are removed; NULL: they are no tick. *slash: they
+ * are the slash command itself. */
+static const struct command *find_repeated(struct expansion *p, bool *slash)
+{
+	const char *word = next_argument(p), *name = "orchestrator-tick";
+	struct expansion rest;
+
+	*slash = str_starts(str_of(word), "/" PLUGIN);
+	if (*slash)
+		name = word + strlen("/" PLUGIN);
+	else if (strcmp(word, "dev-team") != 0 || strcmp(next_argument(p), "tick") != 0)
+		return NULL;
+	rest = *p;
+	if (!*slash && strcmp(next_argument(&rest), "--poll") == 0) {
+		name = "poll";
+		*p = rest;
+	}
+	for (size_t i = 0; i < COUNT(commands); i++)
+		if (strcmp(commands[i].name, name) == 0 && commands[i].kind == COMMAND_TICK &&
+			strcmp(name, "execute") != 0)
+			return &commands[i];
+	return NULL;
+}
+
+/* What the tick has found, for the user, or what the session does next. */
+static int add_repeated(struct expansion *p, bool loop, struct error *err)
+{
+	CLEANUP(first_tick_free) struct first_tick t = {0};
+	CLEANUP(json_free) json *array = NULL;
+	const json *first;
+
+	if (make_first_tick(p, &t, err) < 0 ||
+		(t.text.len && json_parse(&array, buf_str(&t.text), err) < 0))
+		return -1;
+	first = json_at(array, 0);
+	if (loop)
+		buf_adds(p->out, "dev-team: the hook has run the prompt of /loop: do not run it, "
+				 "but schedule it as it is.\n");
+	p->block = !loop;
+	if (!array)
+		buf_adds(p->out, TICK_IS_DRIVEN);
+	else if (json_str_is(first, "action", "done"))
+		buf_addf(p->out, "dev-team: %s: %s", json_get_str(first, "result"),
+			json_get_str(first, "reason"));
+	else {
+		p->block = false;
+		buf_adds(p->out,
+			"dev-team: call the Agent tool once: `subagent_type` `" HOOK_CONDUCTOR
+			"`, `description` `the backlog`, `prompt` `" HOOK_CONDUCTOR_TICK
+			"`. When it ends, report its last message.");
+	}
+	return 0;
+}
+
+int hook_command_repeat(
+	struct arena *a, const json *event, struct buf *out, bool *repeated, struct error *err)
+{
+	CLEANUP(buf_release) struct buf text = BUF_INIT;
+	struct expansion p = {.arena = a, .out = &text, .repeated = true};
+	char line[1600];
+	bool loop, slash;
+
+	p.left = str_trim(str_of(json_get_str(event, "prompt")));
+	p.call.owner = json_get_str(event, "session_id");
+	p.call.repo = json_get_str(event, "cwd");
+	loop = skip_loop(&p);
+	p.command = find_repeated(&p, &slash);
+	*repeated = p.command && (loop || !slash);
+	if (!*repeated)
+		return 0;
+	if (slash) {
+		p.block = true;
+		buf_addf(&text,
+			"dev-team: the client does not run a slash command that it repeats; type "
+			"`/loop 5m dev-team tick%s%s%.*s`",
+			strcmp(p.command->name, "poll") == 0 ? " --poll" : "", p.left.n ? " " : "",
+			(int)p.left.n, p.left.p);
+	} else if (add_repeated(&p, loop, err) < 0) {
+		error_format(err, line, sizeof(line));
+		buf_clear(&text);
+		buf_adds(&text, line);
+		p.block = true;
+	}
+	if (p.block)
+		hook_put_block(out, text.s);
+	else
+		hook_put_context(out, "UserPromptSubmit", text.s);
 	return 0;
 }

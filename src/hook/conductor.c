@@ -48,38 +48,74 @@ static int find_conducted(
 	return 0;
 }
 
-/* The text of the command, which says how to go on; NULL: it cannot be read. */
-static const char *command_text(struct arena *a)
+/* The text of a command, which says how to go on; NULL: it cannot be read. */
+static const char *command_text(struct arena *a, const char *command)
 {
 	const char *root = getenv("CLAUDE_PLUGIN_ROOT"), *body;
 	CLEANUP(buf_release) struct buf text = BUF_INIT;
 	struct error ignored;
 
-	if (!root || sys_read_file(&text, arena_printf(a, "%s/commands/continue.md", root),
+	if (!root || sys_read_file(&text, arena_printf(a, "%s/commands/%s.md", root, command),
 			     COMMAND_MAX, NULL, &ignored) < 0)
 		return NULL;
 	body = strstr(text.s, "\n---\n");
 	return body ? arena_dup(a, str_trim(str_of(body + strlen("\n---\n")))) : NULL;
 }
 
+/* false: the text of the command cannot be read. */
+static bool conductor_add_task(
+	struct arena *a, const struct hook_item *item, const char *session, struct buf *out)
+{
+	const char *body = command_text(a, item->tick ? "orchestrator-tick" : "continue");
+
+	if (!body)
+		return false;
+	buf_addf(out,
+		"dev-team: you conduct %s: run STEP and go to 1 with what it prints.\nSTEP: `",
+		item->id);
+	hook_add_step(out, item, hook_item_owner(item, session));
+	buf_addf(out, "`\n\n%s", body);
+	return true;
+}
+
 int hook_conductor_start(struct arena *a, const json *event, struct buf *out, struct error *err)
 {
 	CLEANUP(buf_release) struct buf text = BUF_INIT;
-	const char *session = json_get_str(event, "session_id"), *body;
+	const char *session = json_get_str(event, "session_id");
 	struct hook_item item;
 	bool found;
 
 	if (find_conducted(a, event, &item, &found, err) < 0)
 		return -1;
-	body = found ? command_text(a) : NULL;
-	if (!body)
+	if (found && conductor_add_task(a, &item, session, &text))
+		hook_put_context(out, "SessionStart", text.s);
+	return 0;
+}
+
+int hook_conductor_call(
+	struct arena *a, const json *event, struct buf *out, bool *found, struct error *err)
+{
+	CLEANUP(buf_release) struct buf text = BUF_INIT;
+	const char *session = json_get_str(event, "session_id");
+	const json *call = json_get(event, "tool_input");
+	struct hook_items items;
+	json *changed;
+
+	*found = !json_get(event, "agent_id") &&
+		 json_str_is(call, "subagent_type", HOOK_CONDUCTOR) &&
+		 json_str_is(call, "prompt", HOOK_CONDUCTOR_TICK);
+	if (!*found || !session)
 		return 0;
-	buf_addf(&text,
-		"dev-team: you conduct %s: run STEP and go to 1 with what it prints.\nSTEP: `",
-		item.id);
-	hook_add_step(&text, &item, hook_item_owner(&item, session));
-	buf_addf(&text, "`\n\n%s", body);
-	hook_put_context(out, "SessionStart", text.s);
+	if (hook_session_items(a, session, &items, err) < 0)
+		return -1;
+	for (size_t i = 0; i < items.n && !text.len; i++)
+		if (items.items[i].tick && strcmp(items.items[i].form, "command") == 0)
+			(void)conductor_add_task(a, &items.items[i], session, &text);
+	if (!text.len)
+		return 0;
+	changed = json_copy(call);
+	json_set(changed, "prompt", json_string(buf_str(&text)));
+	hook_put_decision(out, NULL, changed);
 	return 0;
 }
 

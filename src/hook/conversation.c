@@ -114,10 +114,15 @@ int hook_agent_call(struct arena *a, struct str input, struct buf *out, struct e
 	const json *call, *action;
 	const char *why;
 	struct hook_agent g;
+	bool conductor;
 	json *changed;
 
 	if (json_parse_event(&event, input, err) < 0)
 		return -1;
+	if (hook_conductor_call(a, event, out, &conductor, err) < 0)
+		return -1;
+	if (conductor)
+		return 0;
 	call = json_get(event, "tool_input");
 	if (!hook_may_drive(event) || !json_is_object(call) ||
 		!hook_agent_read(a, event, json_get_str(call, "prompt"), &g) ||

@@ -22,6 +22,15 @@ int hook_permission(struct arena *a, struct str input, struct buf *out, struct e
  */
 int hook_command(struct arena *a, struct str input, struct buf *out, struct error *err);
 /*
+ * UserPromptSubmit of `dev-team tick [--poll] [--max-concurrent N]`, also after `/loop [INTERVAL]`:
+ * makes the tick, and tells the session to start a conductor. A prompt that is due and finds
+ * nothing to do, or a conductor, does not reach the model. The client does not expand a slash
+ * command that it repeats (measured with 2.1.329), so such a command is refused after `/loop`.
+ * *repeated: the prompt was one of these.
+ */
+int hook_command_repeat(
+	struct arena *a, const json *event, struct buf *out, bool *repeated, struct error *err);
+/*
  * SessionStart: one line for each item in progress that the session drives, or that the session
  * before /clear drove, and how to continue it.
  */
@@ -91,6 +100,10 @@ int hook_prompt(struct arena *a, struct str input, struct buf *out, struct error
 
 /* SessionStart: the client has compacted its conversation, and its task with it. */
 int hook_conductor_start(struct arena *a, const json *event, struct buf *out, struct error *err);
+/* PreToolUse of the tool Agent: a conductor that hook_command_repeat() has asked for gets its task.
+ * *found: the call was for one. */
+int hook_conductor_call(
+	struct arena *a, const json *event, struct buf *out, bool *found, struct error *err);
 /* SubagentStop: as hook_stop(), unless agents of its item still work. */
 int hook_conductor_stop(struct arena *a, const json *event, struct buf *out, struct error *err);
 /* StopFailure. */
@@ -103,7 +116,8 @@ int hook_block_end(struct arena *a, const char *session, const struct hook_item 
 /* ---- who acts ---- */
 
 /* The agent of the slash commands (agents/conductor.md), which drives a work item. */
-#define HOOK_CONDUCTOR "dev-team:conductor"
+#define HOOK_CONDUCTOR      "dev-team:conductor"
+#define HOOK_CONDUCTOR_TICK "dev-team tick" /* its prompt, before the hook replaces it */
 bool hook_is_conductor(const json *event);
 /* Whether the event is one of the session itself or of a conductor, which may drive an item. */
 bool hook_may_drive(const json *event);

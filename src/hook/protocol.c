@@ -5,7 +5,7 @@
 #include "src/shell/parse.h"
 
 /* What may follow the name. `%` is a document, `*` any word, `?` an optional word, `=` the key of
- * the user's answer. Options may be in any order; the first one is required. */
+ * the user's answer. Options may be in any order, `!` has no value; the first one is required. */
 static const struct form {
 	const char *verb, *words, *options;
 	bool session; /* of the session; else of an agent */
@@ -17,6 +17,7 @@ static const struct form {
 	{"context get", "%*", "", false},
 	{"events", "%", "", false},
 	{"step", "*", "owner workflow returned", true},
+	{"tick", "", "owner max-concurrent task poll! returned!", true},
 	{"context set", "%=", "", true},
 };
 
@@ -97,19 +98,36 @@ static int read_words(const struct command *n, struct words *out, struct verdict
 	return 0;
 }
 
-/* The bit of `name` among the blank-separated words of `list`; 0: it is none of them. */
-static unsigned option_bit(const char *list, const char *name, size_t n)
+/* The bit of `name` among the blank-separated words of `list`; 0: it is none of them. *flag: it has
+ * no value. */
+static unsigned option_bit(const char *list, const char *name, size_t n, bool *flag)
 {
 	unsigned bit = 1;
 
 	for (; *list; bit <<= 1) {
-		size_t len = strcspn(list, " ");
+		size_t len = strcspn(list, " !");
 
+		*flag = list[len] == '!';
 		if (len == n && strncmp(list, name, n) == 0)
 			return bit;
+		len += *flag;
 		list += len + (list[len] == ' ');
 	}
 	return 0;
+}
+
+/* The user has begun work on the backlog in this session. */
+static bool is_ticking(const struct hook_protocol *p)
+{
+	struct hook_items items;
+	struct error ignored;
+
+	if (hook_session_items(p->arena, p->session, &items, &ignored) < 0)
+		return false;
+	for (size_t i = 0; i < items.n; i++)
+		if (items.items[i].tick)
+			return true;
+	return false;
 }
 
 /* A workflow file can name commands, so the user must allow it; the slash command has recorded what
@@ -133,14 +151,19 @@ static bool is_allowed_workflow(const struct hook_protocol *p, const char *value
 }
 
 /* The first option of an agent's command is the document. A session may step only as itself. */
-static int protocol_check_value(const struct hook_protocol *p, unsigned bit, const char *value,
-	struct span at, struct verdict *v)
+static int protocol_check_value(const struct hook_protocol *p, const struct form *form,
+	unsigned bit, const char *value, struct span at, struct verdict *v)
 {
+	bool tick = strcmp(form->verb, "tick") == 0;
+
 	if (!p->session)
 		return bit == 1 ? check_document(p, value, at, v) : 0;
 	if (bit == 1 && strcmp(value, p->session) != 0)
 		return deny_own_command(v, at, str_of(value), "this is another session");
-	if (bit == 2 && !is_allowed_workflow(p, value))
+	if (tick && !is_ticking(p))
+		return deny_own_command(
+			v, at, STR("tick"), "this session does not work on the backlog");
+	if (!tick && bit == 2 && !is_allowed_workflow(p, value))
 		return deny_own_command(v, at, str_of(value),
 			"this workflow is neither a shipped one nor one of the session");
 	return 0;
@@ -152,19 +175,24 @@ static int check_option(const struct hook_protocol *p, const struct form *form,
 {
 	const char *name = w->p[*at] + 2, *equals = strchr(name, '='), *value;
 	size_t n = equals ? (size_t)(equals - name) : strlen(name);
-	unsigned bit = option_bit(form->options, name, n);
+	bool flag;
+	unsigned bit = option_bit(form->options, name, n, &flag);
 	size_t first = *at;
 
 	if (!bit || *seen & bit)
 		return deny_own_command(
 			v, w->at[first], str_of(w->p[first]), "this option is not accepted");
 	*seen |= bit;
+	if (flag && !equals) {
+		++*at;
+		return 0;
+	}
 	value = equals ? equals + 1 : ++*at < w->n ? w->p[*at] : NULL;
 	++*at;
 	if (!value)
 		return deny_own_command(
 			v, w->at[first], str_of(w->p[first]), "the option lacks its value");
-	return protocol_check_value(p, bit, value, w->at[first], v);
+	return protocol_check_value(p, form, bit, value, w->at[first], v);
 }
 
 static int check_form(const struct hook_protocol *p, const struct form *form, const struct words *w,

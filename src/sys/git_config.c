@@ -295,14 +295,21 @@ static struct user_files find_user_files(struct arena *a)
 	return files;
 }
 
-/* Without the line that hides the worktrees of work items: the first worktree adds it, also while
- * another item is in progress. */
+/* A line that this program or Claude Code adds while items are in progress: it hides the worktrees
+ * of work items, or what the client writes to the project's `.claude` once it repeats a prompt. */
+static bool is_added_line(struct str line)
+{
+	return str_is(line, "/" GIT_WORKTREES "/") || str_is(line, "# claude-code-runtime") ||
+	       (str_starts(line, "**/.claude/") && str_find(line, STR(" ")) == line.n &&
+		       str_find(line, STR("\t")) == line.n);
+}
+
 static void add_lines(struct buf *out, struct str text)
 {
 	struct str line;
 
 	while (str_line(&text, &line))
-		if (!str_is(line, "/" GIT_WORKTREES "/")) {
+		if (!is_added_line(line)) {
 			buf_add(out, line);
 			buf_addc(out, '\n');
 		}

@@ -137,6 +137,28 @@ function* startScript(body, context) {
   }
 }
 
+// The client's own `/loop`, with minutes: the model schedules the prompt. What the plugin's hook has said about it comes next.
+function* schedule(body, context) {
+  const say = (pattern, what) => find(body, pattern, what);
+  const [minutes, prompt] = say(/^## Input\n\n(\d+m .*)$/m, 'what is repeated').split(/m (.*)/);
+  const tool = say(/Call (Cron\w+) with: `cron` [^`]*, `prompt` [^`]*, `recurring: true`/, 'how to schedule');
+  find(context, /(has run the prompt of \/loop: do not run it, but schedule it as it is)/, 'who runs the prompt at first');
+  yield* call('ToolSearch', { query: `select:${tool}` });
+  const made = yield* call(tool, { cron: say(/`Nm` where N ≤ 59 *\| `(\*\/N[^`]*)`/, 'the schedule').replace('N', minutes), prompt, recurring: true });
+  if (made.error) throw new Error(made.text);
+  return yield* startConductor(context);
+}
+
+// What the hook adds to a prompt of `/loop`, or to one that is due.
+function* startConductor(context) {
+  const call = /call the (\w+) tool once: `subagent_type` `([^`]+)`, `description` `([^`]+)`, `prompt` `([^`]+)`\. When it ends, report its last message/.exec(context);
+  if (!call) return [text(context)];
+  const [, tool, subagent_type, description, prompt] = call;
+  const [{ text: result, error }] = yield* calls([use(tool, { subagent_type, description, prompt })]);
+  if (error) throw new Error(result);
+  return [text('It works.')];
+}
+
 // A prompt of the user, or one of a conductor. The client puts what the plugin's hook adds at the end of a system message.
 function* mainLoop(request, agents) {
   const resumed = / is in progress \(.* or with `(dev-team step [^`]*)` and the array that it prints/.exec(texts(request.news).join('\n'))?.[1];
@@ -144,15 +166,19 @@ function* mainLoop(request, agents) {
   const body = news.find((part) => part.includes('Drive a work item') || part.includes(BACKLOG));
   const scripted = news.find((part) => part.includes('Run the script of a work item'));
   const context = EXPANDED.exec(news.join('\n'))?.[1]
-    ?? /SessionStart hook additional context: (dev-team: you conduct [\s\S]*)/.exec(news.join('\n'))?.[1] // compacted
+    ?? /^(?:SessionStart hook additional context: )?(dev-team: you conduct [\s\S]*)/m.exec(news.join('\n'))?.[1] // compacted, or begun by a schedule
     ?? '';
   const failed = /^FAILED: (.*)$/m.exec(context);
   if (failed) return [text(failed[1])];
   // After /clear: what the plugin says about the item, and the end of a script that had been started before.
   const before = /"result":"([^"]*)","reason":"([^"]*)"/.exec(news.join('\n'))?.slice(1).join(': ')
-    ?? /<summary>Agent "\/dev-team:[\s\S]*<result>([\s\S]*)<\/result>/.exec(news.join('\n'))?.[1] // of a conductor
+    ?? /<summary>Agent "(?:\/dev-team:|the backlog)[\s\S]*<result>([\s\S]*)<\/result>/.exec(news.join('\n'))?.[1] // of a conductor
     ?? /SessionStart hook additional context: (dev-team: .*)/.exec(news.join('\n'))?.[1];
   if (scripted) return yield* startScript(scripted, context);
+  const repeated = /UserPromptSubmit hook additional context: (dev-team: [\s\S]*)/.exec(news.join('\n'))?.[1];
+  const timer = news.find((part) => part.startsWith('# /loop '));
+  if (timer) return yield* schedule(timer, repeated);
+  if (repeated) return yield* startConductor(repeated);
   if (!body) return [text(context || before || 'Hello.')];
   find(body, /(If (?:the hook added a line|it added) `FAILED: ...`(?: instead)?, show it and stop)/, 'what to do with a failure');
   const loop = readLoop(body, context);

@@ -142,14 +142,18 @@ SCRATCH_TEST(attributes_of_the_repository_are_in_the_identity)
 	assert_int_equal(got.settings.n, 1);
 }
 
-/* The first worktree adds it, also while another item is in progress. */
-SCRATCH_TEST(the_line_that_hides_worktrees_is_not_in_the_identity)
+/* The first worktree, and the client, add them while another item is in progress. */
+SCRATCH_TEST(lines_that_hide_worktrees_and_the_clients_files_are_not_in_the_identity)
 {
 	static const char *const pairs[][2] = {{"", "/.dev-team/worktrees/\n"},
 		{"*.o", "*.o\n/.dev-team/worktrees/\n"},
-		{"*.o\nx\n", "*.o\n/.dev-team/worktrees/\nx\n"}};
+		{"*.o\nx\n", "*.o\n/.dev-team/worktrees/\nx\n"},
+		{"*.o\n", "*.o\n# "
+			  "claude-code-runtime\n**/.claude/scheduled_tasks.lock\n**/.claude/"
+			  "routines/.state/\n"}};
 	static const char *const others[] = {"/.dev-team/worktrees/x\n", "/.dev-team/\n",
-		"!/.dev-team/worktrees/\n", " /.dev-team/worktrees/\n"};
+		"!/.dev-team/worktrees/\n", " /.dev-team/worktrees/\n", "/.claude/x\n",
+		"**/.claude/x filter=x\n", "# a comment\n"};
 	struct git_identity got, before;
 	struct error err;
 

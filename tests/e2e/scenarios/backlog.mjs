@@ -3,7 +3,9 @@
 import { Agents, answer, DEFAULTS } from '../agents.mjs';
 import { startDevTeam } from '../fixture.mjs';
 import { barrier, breakpoint } from '../sync.mjs';
+
 import { withClaude } from './headless.mjs';
+import { mainOf } from './loop.mjs';
 
 const ONE_TICK = '/dev-team:orchestrator-tick';
 const TICK = `${ONE_TICK} --max-concurrent 2`;
@@ -23,13 +25,16 @@ The repository gets a widget: \`src/widget.txt\`.
 - [ ] #1 src/widget.txt is there
 `;
 
-function withBacklog(t) {
-  const fixture = t.fixture({ id: 'T-1' });
-  fixture.write('backlog/tasks/t-1 - widget.md', task('T-1'));
-  fixture.write('backlog/tasks/t-2 - widget.md', task('T-2'));
+function addTasks(fixture, ...ids) {
+  for (const id of ids) fixture.write(`backlog/tasks/${id.toLowerCase()} - widget.md`, task(id));
   fixture.git('add', '-A');
   fixture.git('commit', '-q', '-m', 'The backlog');
   fixture.git('push', '-q');
+}
+
+function withBacklog(t, ...ids) {
+  const fixture = t.fixture({ id: 'T-1' });
+  addTasks(fixture, ...(ids.length ? ids : ['T-1', 'T-2']));
   return fixture;
 }
 
@@ -103,6 +108,26 @@ async function killedSession(t) {
   checkFinished(t, fixture);
 }
 
+// The client's `/loop` begins at once, and again each minute. A prompt that is due while the conductor works, or when nothing is to
+// be done, costs no request; the next one finds a task that was added meanwhile.
+async function repeated(t) {
+  const fixture = withBacklog(t, 'T-1');
+  const agents = new Agents(fixture, ownPullRequests);
+  const run = await t.interact(fixture, agents, 'manual', async (terminal, log) => {
+    await terminal.type(`/loop 1m ${ONE_TICK}`);
+    await terminal.shows(/type .\/loop 5m dev-team tick/);
+    t.equal(log.length, 0, 'requests for a command that the client cannot repeat');
+    await terminal.type('/loop 1m dev-team tick --max-concurrent 2');
+    await terminal.shows(/success: 1 of 1 tasks/);
+    await terminal.shows(/dev-team: success: 1 of 1 tasks/);
+    addTasks(fixture, 'T-2');
+    await terminal.shows(/success: 2 of 2 tasks/);
+  });
+  t.equal(mainOf(run).filter(({ answer }) => answer.some((block) => block.name === 'Agent')).length, 2, 'conductors');
+  t.equal(agents.skills.filter((skill) => skill === 'developer-implement').length, 2, 'implementations');
+  checkFinished(t, fixture);
+}
+
 // Unattended, with the login of the client: its key is not passed on.
 async function headlessStart(t) {
   const fixture = withBacklog(t);
@@ -118,6 +143,7 @@ async function headlessStart(t) {
 
 export const backlog = [
   ['backlog: a killed session is continued by another one', killedSession],
+  ['backlog: repeated by the client', repeated],
   ['backlog: start --spawner harness, two tasks to their pull requests', headlessStart],
   ['backlog: two sessions take approved requests from the board', twoSessions],
   ['backlog: two tasks, and a review that requests changes', twoTasks],
