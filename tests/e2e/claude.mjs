@@ -4,7 +4,7 @@ import { spawn } from 'node:child_process';
 import fs from 'node:fs';
 import path from 'node:path';
 import readline from 'node:readline';
-import { LIMIT } from './sync.mjs';
+import { LIMIT, timer } from './sync.mjs';
 
 // The environment of a run; nothing is inherited from the caller.
 export function claudeEnvironment({ home, binaries, extra = {} }) {
@@ -31,7 +31,7 @@ for (const signal of ['SIGINT', 'SIGTERM'])
 const lines = (file) => fs.existsSync(file)
   ? fs.readFileSync(file, 'utf8').split('\n').filter((line) => line.startsWith('{')).map((line) => JSON.parse(line)) : [];
 
-// Starts `claude -p`. `done` resolves when it has ended; `kill()` kills its process group. `host`: see permissionHost().
+// Starts `claude -p`. `done` resolves when it has ended; `kill()` kills its process group; `moves()`: it has made a request. `host`: see permissionHost().
 export function startClaude(file, args, { cwd, env, directory, host = null, user }) {
   fs.mkdirSync(directory, { recursive: true });
   const out = path.join(directory, 'out.jsonl');
@@ -47,10 +47,10 @@ export function startClaude(file, args, { cwd, env, directory, host = null, user
     try { process.kill(-child.pid, 'SIGKILL'); } catch { /* it has exited */ }
   };
   running.add(kill);
-  const timer = setTimeout(() => { timedOut = true; kill(); }, LIMIT);
+  const limit = timer(() => { timedOut = true; kill(); });
   const done = new Promise((resolve) => {
     child.on('close', (code, signal) => {
-      clearTimeout(timer);
+      limit.stop();
       running.delete(kill);
       fs.closeSync(outFile);
       fs.closeSync(errFile);
@@ -59,7 +59,7 @@ export function startClaude(file, args, { cwd, env, directory, host = null, user
         result: events.filter((event) => event.type === 'result').at(-1) });
     });
   });
-  return { pid: child.pid, done, kill };
+  return { pid: child.pid, done, kill, moves: limit.restart };
 }
 
 // The arguments of a client that has a host.

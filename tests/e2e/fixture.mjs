@@ -4,7 +4,7 @@ import { execFileSync, spawn } from 'node:child_process';
 import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
-import { LIMIT } from './sync.mjs';
+import { timer } from './sync.mjs';
 
 const here = path.dirname(new URL(import.meta.url).pathname);
 export const plugin = path.resolve(here, '../..');
@@ -13,14 +13,17 @@ export const plugin = path.resolve(here, '../..');
 export function startDevTeam(args, { cwd, env, input = '' }) {
   const child = spawn(path.join(plugin, 'build/dev-team'), args, { cwd, env });
   const output = { out: '', err: '' };
-  child.stdout.on('data', (text) => { output.out += text; });
-  child.stderr.on('data', (text) => { output.err += text; });
+  const limit = timer(() => child.kill('SIGTERM'));
+  for (const [stream, name] of [[child.stdout, 'out'], [child.stderr, 'err']])
+    stream.on('data', (text) => {
+      output[name] += text;
+      limit.restart();
+    });
   child.stdin.on('error', () => {}); // it may have ended without reading
   child.stdin.end(input);
-  const timer = setTimeout(() => child.kill('SIGTERM'), LIMIT);
   const done = new Promise((resolve) => {
     child.on('close', (code, signal) => {
-      clearTimeout(timer);
+      limit.stop();
       resolve({ code, signal, ...output });
     });
   });

@@ -92,13 +92,18 @@ export class Scenario {
 
   // Runs `claude -p PROMPT` in the fixture's repository; `agents` may be a model of its own. `script`: the loop is a script. `hooks`: false turns them off. `user`: a number. `permissions`: rules of the user. `extra`: variables of the client. `during(client, server)` may interfere while it runs.
   async run(fixture, agents, prompt, { args = [], host = null, during = null, plugin = ownPlugin, script = false, hooks = true, user, permissions, extra = {} } = {}) {
-    const server = await startApis(typeof agents === 'function' ? agents : createModel(agents));
+    const model = typeof agents === 'function' ? agents : createModel(agents);
+    let client;
+    const server = await startApis((request) => {
+      client.moves();
+      return model(request);
+    });
     const directory = path.join(this.directory, String(++this.runs));
     const began = Date.now();
     const env = { ...this.environment(fixture, server.url), ...extra };
     if (permissions) fixture.writeHome(SETTINGS, JSON.stringify({ permissions }));
     if (user) fixture.giveTo(user);
-    const client = startClaude(this.clients['claude-code'].program,
+    client = startClaude(this.clients['claude-code'].program,
       ['-p', ...(host ? [] : [script ? scripted(prompt) : prompt]), ...(plugin ? ['--plugin-dir', plugin] : []),
         ...(hooks ? [] : ['--settings', '{"disableAllHooks": true}']), ...args],
       { cwd: fixture.repo, env, directory, host: host && host(prompt), user });

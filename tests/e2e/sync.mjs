@@ -7,12 +7,24 @@ import fs from 'node:fs';
 // machine.
 export const LIMIT = 600000;
 
+// Calls `expire` once nothing has restarted it within the LIMIT: of a run that takes long, each sign of progress does.
+export function timer(expire) {
+  let running = setTimeout(expire, LIMIT);
+  return {
+    stop: () => clearTimeout(running),
+    restart() {
+      clearTimeout(running);
+      running = setTimeout(expire, LIMIT);
+    },
+  };
+}
+
 function within(promise, event) {
-  let timer;
+  let limit;
   const timeout = new Promise((_, reject) => {
-    timer = setTimeout(() => reject(new Error(`${event} did not happen within ${LIMIT / 1000} s`)), LIMIT);
+    limit = timer(() => reject(new Error(`${event} did not happen within ${LIMIT / 1000} s`)));
   });
-  return Promise.race([promise, timeout]).finally(() => clearTimeout(timer));
+  return Promise.race([promise, timeout]).finally(() => limit.stop());
 }
 
 // `wait()` resolves when it has been called `n` times; `waiting` counts the calls.
