@@ -176,6 +176,6 @@ async function fallsBack(t) {
 
 export const headless = [
   ['headless: from Codex at its limit to Claude Code in the middle of a run', fallsBack],
-  ['headless: a whole run with --harness claude-code, to done', toTheEnd],
+  ['headless: a whole run with --harness claude-code, to done', toTheEnd, { quick: true }],
   ['headless: killed in the middle and resumed by the same command', killedAndResumed],
 ];
