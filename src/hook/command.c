@@ -13,6 +13,10 @@
 #include "src/sys/process.h"
 
 #define PLUGIN "dev-team:"
+#define PLAN_MODE                                                                                  \
+	"dev-team: in plan mode nothing is started, since agents edit files; leave it "            \
+	"(Shift+Tab) "                                                                             \
+	"and repeat the command"
 
 /* The plugin's slash commands. */
 static const struct command {
@@ -373,7 +377,7 @@ static int read_tick_arguments(struct expansion *p, struct ticking *t, struct er
 	t->max = "1";
 	while (p->left.n && !is_take_over(p)) {
 		word = next_argument(p);
-		if (strcmp(word, "--once") == 0)
+		if (strcmp(word, "--once") == 0 && !p->repeated)
 			t->once = true;
 		else if (strcmp(word, "--max-concurrent") == 0 && !one)
 			t->max = next_argument(p);
@@ -387,10 +391,14 @@ static int read_tick_arguments(struct expansion *p, struct ticking *t, struct er
 	if (*word || (one && !t->call.task) || !*t->max ||
 		number_digits(str_of(t->max), &max) != strlen(t->max) || max < 1 ||
 		max > CONCURRENT_MAX)
-		return error_set(err, ERR_USAGE, "usage: %s%s %s[--once] [take over]",
-			p->repeated ? "" : "/" PLUGIN,
-			p->repeated ? "dev-team tick" : p->command->name,
-			one ? "ID " : "[--max-concurrent N] ");
+		return p->repeated
+			       ? error_set(err, ERR_USAGE,
+					 "usage: [/loop 5m] dev-team tick [--poll] "
+					 "[--max-concurrent N] "
+					 "[take over]")
+			       : error_set(err, ERR_USAGE,
+					 "usage: /dev-team:%s %s[--once] [take over]",
+					 p->command->name, one ? "ID " : "[--max-concurrent N] ");
 	t->call.max_concurrent = (int64_t)max;
 	return 0;
 }
@@ -418,7 +426,6 @@ struct first_tick {
 	struct ticking typed;
 	struct hook_item like; /* what it records of each item */
 	struct buf text;       /* the array; empty: a conductor works on the backlog already */
-	int status;            /* of tick() */
 };
 
 static void first_tick_free(struct first_tick *t)
@@ -431,6 +438,7 @@ static int make_first_tick(struct expansion *p, struct first_tick *t, struct err
 	CLEANUP(json_free) json *array = NULL;
 	struct tick_call *call = &t->typed.call;
 	const char *items;
+	int status;
 
 	*t = (struct first_tick){.typed = {.call = {.owner = p->call.owner, .new_session = true}},
 		.like = {.workflow = TICK_WORKFLOW,
@@ -448,7 +456,7 @@ static int make_first_tick(struct expansion *p, struct first_tick *t, struct err
 	t->like.tick = t->typed.max;
 	t->like.task = call->task;
 	if (status_directory(p->arena, call->repo, &items, err) < 0 ||
-		tick(p->arena, call, &t->text, &t->status, err) < 0 ||
+		tick(p->arena, call, &t->text, &status, err) < 0 ||
 		json_parse(&array, buf_str(&t->text), err) < 0)
 		return -1;
 	return p->call.owner
@@ -565,8 +573,7 @@ int hook_command(struct arena *a, struct str input, struct buf *out, struct erro
 	p.call.owner = json_get_str(j, "session_id");
 	p.call.repo = json_get_str(j, "cwd");
 	if (p.command->kind <= COMMAND_WORKFLOW && json_str_is(j, "permission_mode", "plan")) {
-		hook_put_block(out, "dev-team: in plan mode nothing is started, since agents edit "
-				    "files; leave it (Shift+Tab) and repeat the command");
+		hook_put_block(out, PLAN_MODE);
 		return 0;
 	}
 	if (answer_command(&p, err) < 0) {
@@ -671,7 +678,10 @@ int hook_command_repeat(
 	*repeated = p.command && (loop || !slash);
 	if (!*repeated)
 		return 0;
-	if (slash) {
+	if (json_str_is(event, "permission_mode", "plan")) {
+		p.block = true;
+		buf_adds(&text, PLAN_MODE);
+	} else if (slash) {
 		p.block = true;
 		buf_addf(&text,
 			"dev-team: the client does not run a slash command that it repeats; type "
