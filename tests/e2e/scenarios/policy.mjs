@@ -4,6 +4,7 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { Agents, DEFAULTS } from '../agents.mjs';
 import { AUDIT, AUDITED } from '../scenario.mjs';
+import { LIMIT } from '../sync.mjs';
 
 const CLEARANCE = '.dev-team/clearance.yaml';
 
@@ -113,10 +114,28 @@ async function broken(t) {
   await audit(t, fixture, [{ run: 'ls', refused: /clearance\.yaml:1:1: unknown key 'persona'/ }]);
 }
 
+// What docs/policy.md says of a launcher that does not answer: the client goes on by the permissions of the user.
+const withoutLauncher = (what) => async (t) => {
+  const fixture = t.fixture();
+  fixture.write(CLEARANCE, 'personas:\n  task-runner: {policy: readonly}\n');
+  fixture.addAuditWorkflow('task-runner');
+  const plugin = fixture.changePlugin('hooks/hooks.json', '"PreToolUse"], "timeout": 30', '"PreToolUse"], "timeout": 1');
+  const launcher = path.join(plugin, 'bin/dev-team');
+  fs.renameSync(launcher, `${launcher}.real`);
+  fs.writeFileSync(launcher, `#!/bin/sh\n[ "$2" != PreToolUse ] || ${what}\n. '${launcher}.real'\n`, { mode: 0o755 });
+  const work = [{ run: 'test -e /run/dev-team/broker || echo outside', gives: /^outside$/ }];
+  const agents = new Agents(fixture, { 'widget-audit': () => ({ work, ...DEFAULTS['widget-audit']() }) });
+  const run = await t.run(fixture, agents, AUDIT, { plugin, permissions: { allow: ['Bash', 'Skill'] } });
+  t.sound(run);
+  t.states(fixture, AUDITED);
+};
+
 export const policy = [
   ['policy: a developer builds, tests, commits and pushes a branch of a C and a Node project, contained', develops, { quick: true }],
   ['policy: commands run contained, and a branch is pushed without a prompt', contained],
   ['policy: a denied call is refused and says why, an allowed one runs', denied],
   ['policy: a policy of the project lists its programs', listed],
+  ['policy: the client goes on when the launcher is killed', withoutLauncher('kill -9 $$'), { versions: true }],
+  ['policy: the client goes on when the launcher hangs', withoutLauncher(`exec sleep ${LIMIT / 1000}`), { versions: true }],
   ['policy: a broken clearance file stops the agents and says where', broken],
 ];
