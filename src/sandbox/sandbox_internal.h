@@ -41,8 +41,7 @@ struct git_view {
 	const char *own;      /* directory of the linked worktree in it; NULL: the root is none */
 	const char *copy;     /* NULL: the real one is seen, read-only */
 	bool write;           /* new objects, refs and settings are taken over */
-	const char *head;     /* contents of `own`'s files: HEAD, */
-	const char *files[3]; /* and those that lead git elsewhere */
+	const char *files[4]; /* contents of `own`'s HEAD, and of files that lead git elsewhere */
 };
 
 struct sandbox {
