@@ -15,23 +15,18 @@ struct list {
 	VEC(const char *) tools; /* directories of toolchains */
 };
 
-static void arguments_put(struct list *l, const char *word)
+static void arguments_put(struct list *l, const char *const *words)
 {
-	buf_add(l->out, str_of(word));
-	buf_addc(l->out, '\0');
+	for (; *words; words++)
+		buf_add(l->out, (struct str){*words, strlen(*words) + 1});
 }
 
-static void put3(struct list *l, const char *option, const char *from, const char *to)
-{
-	arguments_put(l, option);
-	arguments_put(l, from);
-	arguments_put(l, to);
-}
+#define PUT(l, ...) arguments_put(l, (const char *const[]){__VA_ARGS__, NULL})
 
 static void read_only(struct list *l, const char *path)
 {
 	if (path_exists(path))
-		put3(l, "--ro-bind", path, path);
+		PUT(l, "--ro-bind", path, path);
 }
 
 /* ---- the system ---- */
@@ -47,7 +42,7 @@ static void put_system(struct list *l)
 
 		target[n > 0 ? n : 0] = '\0';
 		if (n > 0)
-			put3(l, "--symlink", target, names[i]);
+			PUT(l, "--symlink", target, names[i]);
 		else
 			read_only(l, names[i]);
 	}
@@ -117,7 +112,7 @@ static int arguments_put_file(
 
 	if (fd < 0)
 		return -1;
-	put3(l, option, arena_printf(l->s->arena, "%d", fd), to);
+	PUT(l, option, arena_printf(l->s->arena, "%d", fd), to);
 	return 0;
 }
 
@@ -149,7 +144,7 @@ static int put_etc(struct list *l, struct error *err)
 	if (!arguments_is_fresh(path_join(l->s->arena, etc, ".made")) &&
 		copy_etc(l->s, etc, names, COUNT(names), err) < 0)
 		return -1;
-	put3(l, "--ro-bind", etc, "/etc");
+	PUT(l, "--ro-bind", etc, "/etc");
 	return put_hosts(l, err);
 }
 
@@ -228,7 +223,7 @@ static void put_toolchains(struct list *l)
 static void add_remotes(struct sandbox *s, struct buf *out)
 {
 	const char *text = sandbox_read_text(s->arena, path_join(s->arena, s->dir, "config"));
-	struct str rest = str_of(text ? text : ""), line;
+	struct str rest = str_of(text), line;
 
 	while (s->view.common && str_line(&rest, &line)) {
 		line = str_trim(line);
@@ -270,14 +265,13 @@ static int put_box(struct list *l, struct error *err)
 	struct str inner = {sandbox_inner_begin, (size_t)(sandbox_inner_end - sandbox_inner_begin)};
 	bool blocked;
 
-	arguments_put(l, "--perms");
-	arguments_put(l, "0755");
+	PUT(l, "--perms", "0755");
 	if (arguments_put_file(l, "--file", inner, BOX_PROGRAM, err) < 0)
 		return -1;
-	put3(l, "--symlink", BOX_PROGRAM, BOX "/bin/git-remote-" GIT_HELPER);
+	PUT(l, "--symlink", BOX_PROGRAM, BOX "/bin/git-remote-" GIT_HELPER);
 	for (size_t i = 0; s->x->policy->forge.n && i < COUNT(forges); i++)
 		if (path_find_program(s->arena, forges[i], &blocked))
-			put3(l, "--symlink", BOX_PROGRAM,
+			PUT(l, "--symlink", BOX_PROGRAM,
 				arena_printf(s->arena, BOX "/bin/%s", forges[i]));
 	return put_gitconfig(l, err);
 }
@@ -288,7 +282,7 @@ static void put_objects_of_others(struct list *l)
 {
 	const char *text = sandbox_read_text(
 		l->s->arena, path_join(l->s->arena, l->s->view.common, "objects/info/alternates"));
-	struct str rest = str_of(text ? text : ""), line;
+	struct str rest = str_of(text), line;
 
 	while (str_line(&rest, &line))
 		if (str_starts(line, "/"))
@@ -315,7 +309,7 @@ static enum directory_visit hide_entry(
 	if (str_in(str_of(e->name), settings))
 		text = sandbox_read_text(h->list->s->arena, path);
 	if (e->type == FILE_OTHER || (text && *text && str_starts(str_of(e->path), "worktrees/")))
-		put3(h->list, "--ro-bind", "/dev/null", path);
+		PUT(h->list, "--ro-bind", "/dev/null", path);
 	else if (text && !sandbox_git_settings(text, &shown) &&
 		 arguments_put_file(h->list, "--ro-bind-data", buf_str(&shown), path, err) < 0)
 		return DIRECTORY_STOP;
@@ -340,13 +334,13 @@ static int put_git(struct list *l, struct error *err)
 		return 0;
 	put_objects_of_others(l);
 	if (!s->view.copy) {
-		put3(l, "--ro-bind", s->view.common, s->view.common);
+		PUT(l, "--ro-bind", s->view.common, s->view.common);
 		return put_hidden(l, s->view.common, err);
 	}
-	put3(l, "--ro-bind", path_join(s->arena, s->view.common, "objects"), BOX_OBJECTS);
+	PUT(l, "--ro-bind", path_join(s->arena, s->view.common, "objects"), BOX_OBJECTS);
 	/* A copy for a policy without `write` is written by `git worktree add`, and is not taken
 	 * over. */
-	put3(l, s->view.own ? "--bind" : "--ro-bind", s->view.copy, s->view.common);
+	PUT(l, s->view.own ? "--bind" : "--ro-bind", s->view.copy, s->view.common);
 	for (size_t i = 0; i < COUNT(shared); i++)
 		read_only(l, path_join(s->arena, s->view.common, shared[i]));
 	if (!s->view.write)
@@ -355,7 +349,7 @@ static int put_git(struct list *l, struct error *err)
 		return -1;
 	if (!s->view.own)
 		return 0;
-	put3(l, bind, s->view.own, s->view.own);
+	PUT(l, bind, s->view.own, s->view.own);
 	for (size_t i = 0; i < COUNT(fixed); i++)
 		read_only(l, path_join(s->arena, s->view.own, fixed[i]));
 	return put_hidden(l, s->view.own, err);
@@ -370,7 +364,7 @@ static void put_above(struct list *l, const char *name)
 			arena_dup(l->s->arena, (struct str){name, (size_t)(end - name)}));
 
 		if (path_is_directory(above))
-			put3(l, l->s->x->policy->write ? "--bind" : "--ro-bind", above, above);
+			PUT(l, l->s->x->policy->write ? "--bind" : "--ro-bind", above, above);
 	}
 }
 
@@ -385,10 +379,10 @@ static int put_root(struct list *l, struct error *err)
 	for (const char *const *d = s->x->read; d && *d; d++)
 		read_only(l, *d);
 	for (const char *const *d = s->x->write; d && *d; d++)
-		put3(l, "--bind", *d, *d);
+		PUT(l, "--bind", *d, *d);
 	if (s->x->artifacts)
-		put3(l, "--bind", s->x->artifacts, s->x->artifacts);
-	put3(l, s->x->policy->write ? "--bind" : "--ro-bind", root, root);
+		PUT(l, "--bind", s->x->artifacts, s->x->artifacts);
+	PUT(l, s->x->policy->write ? "--bind" : "--ro-bind", root, root);
 	if (lstat(git, &st) == 0 && S_ISREG(st.st_mode))
 		read_only(l, git);
 	for (size_t i = 0; i < s->kept.n; i++) {
@@ -398,8 +392,8 @@ static int put_root(struct list *l, struct error *err)
 		if (k->kind == KEPT_COPY || k->kind == KEPT_READ_ONLY)
 			put_above(l, k->name);
 		if (k->kind == KEPT_COPY)
-			put3(l, "--bind",
-				arena_printf(s->arena, "%s/protected/%s", s->dir, k->name), path);
+			PUT(l, "--bind", arena_printf(s->arena, "%s/protected/%s", s->dir, k->name),
+				path);
 		else if (k->kind == KEPT_READ_ONLY)
 			read_only(l, path);
 	}
@@ -408,37 +402,30 @@ static int put_root(struct list *l, struct error *err)
 
 int sandbox_arguments(struct sandbox *s, struct buf *out, struct error *err)
 {
-	static const char *const first[] = {"--unshare-pid", "--unshare-ipc", "--as-pid-1",
-		"--die-with-parent", "--cap-drop", "ALL"};
 	struct list l = {.s = s, .out = out};
 	const char *home = getenv("HOME");
 
-	for (size_t i = 0; i < COUNT(first); i++)
-		arguments_put(&l, first[i]);
+	PUT(&l, "--unshare-pid", "--unshare-ipc", "--as-pid-1", "--die-with-parent", "--cap-drop",
+		"ALL");
 	if (geteuid() != 0)
-		arguments_put(&l, "--unshare-user");
+		PUT(&l, "--unshare-user");
 	if (s->x->policy->network == NETWORK_NONE)
-		arguments_put(&l, "--unshare-net");
+		PUT(&l, "--unshare-net");
 	put_system(&l);
 	if (put_etc(&l, err) < 0)
 		return -1;
-	arguments_put(&l, "--proc");
-	arguments_put(&l, "/proc");
+	PUT(&l, "--proc", "/proc");
 	/* Its files belong to uid 0, capabilities or not. */
 	if (geteuid() == 0)
-		put3(&l, "--ro-bind", "/proc/sys", "/proc/sys");
-	arguments_put(&l, "--dev");
-	arguments_put(&l, "/dev");
-	put3(&l, "--bind", s->tmp, "/tmp");
-	put3(&l, "--symlink", "/tmp", "/var/tmp");
-	put3(&l, "--bind", s->tmp, s->tmp);
+		PUT(&l, "--ro-bind", "/proc/sys", "/proc/sys");
+	PUT(&l, "--dev", "/dev", "--bind", s->tmp, "/tmp", "--symlink", "/tmp", "/var/tmp");
+	PUT(&l, "--bind", s->tmp, s->tmp);
 	if (home && home[0] == '/' && home[1])
-		put3(&l, "--bind", s->home, home);
+		PUT(&l, "--bind", s->home, home);
 	put_toolchains(&l);
 	if (put_root(&l, err) < 0 || put_box(&l, err) < 0)
 		return -1;
-	arguments_put(&l, "--chdir");
-	arguments_put(&l, s->cwd);
+	PUT(&l, "--chdir", s->cwd);
 	return 0;
 }
 

@@ -40,12 +40,17 @@ static const char *in_place(const struct sandbox *s, const char *name)
 
 /* ---- git on the host ---- */
 
-int sandbox_git_command(struct sandbox *s, const char *const *words, struct str input,
+/* `objects`: of the command's copy, too. */
+static int run_git(struct sandbox *s, bool objects, const char *const *words, struct str input,
 	struct buf *out, int *status, struct error *err)
 {
 	static const char *const first[] = {"git", "-c", "core.fsmonitor=false", "-c",
 		"core.hooksPath=/dev/null", "-c", "gc.auto=0", "-c", "protocol.ext.allow=never"};
-	const char *const env[] = {arena_printf(s->arena, "GIT_DIR=%s", s->view.common), NULL};
+	const char *const env[] = {arena_printf(s->arena, "GIT_DIR=%s", s->view.common),
+		objects ? arena_printf(s->arena, "GIT_ALTERNATE_OBJECT_DIRECTORIES=%s",
+				  in_copy(s, "objects"))
+			: NULL,
+		NULL};
 	const char *argv[64];
 	size_t n = 0;
 
@@ -65,6 +70,12 @@ int sandbox_git_command(struct sandbox *s, const char *const *words, struct str 
 			.input = input,
 			.limit_s = LATE_S},
 		out, status, err);
+}
+
+int sandbox_git_command(struct sandbox *s, const char *const *words, struct str input,
+	struct buf *out, int *status, struct error *err)
+{
+	return run_git(s, false, words, input, out, status, err);
 }
 
 #define GIT(s, input, out, status, err, ...)                                                       \
@@ -150,7 +161,7 @@ static enum directory_visit visit_ref(
 /* Lines `VALUE NAME`, also of packed-refs. */
 static void refs_parse(struct sandbox *s, const char *text, struct refs *out)
 {
-	struct str rest = str_of(text ? text : ""), line;
+	struct str rest = str_of(text), line;
 
 	while (str_line(&rest, &line)) {
 		size_t blank = str_find(line, STR(" "));
@@ -190,7 +201,7 @@ static int refs_keep(struct sandbox *s, const struct refs *r, struct error *err)
 
 static bool git_view_has_line(const char *text, const char *name)
 {
-	struct str rest = str_of(text ? text : ""), line;
+	struct str rest = str_of(text), line;
 
 	while (str_line(&rest, &line))
 		if (str_is(line, name))
@@ -201,7 +212,7 @@ static bool git_view_has_line(const char *text, const char *name)
 static const char *head_ref(struct sandbox *s, const char *dir)
 {
 	const char *text = sandbox_read_text(s->arena, path_join(s->arena, dir, "HEAD"));
-	struct str head = str_trim(str_of(text ? text : ""));
+	struct str head = str_trim(str_of(text));
 
 	return str_starts(head, "ref: ")
 		       ? arena_dup(s->arena, str_trim(str_sub(head, strlen("ref: "), head.n)))
@@ -416,22 +427,11 @@ static int import_loose(struct new_objects *o, struct error *err)
 {
 	struct sandbox *s = o->s;
 	CLEANUP(buf_release) struct buf pack = BUF_INIT;
-	const char *const env[] = {arena_printf(s->arena, "GIT_DIR=%s", s->view.common),
-		arena_printf(s->arena, "GIT_OBJECT_DIRECTORY=%s", in_copy(s, "objects")),
-		arena_printf(
-			s->arena, "GIT_ALTERNATE_OBJECT_DIRECTORIES=%s", in_common(s, "objects")),
-		NULL};
-	static const char *const argv[] = {"git", "pack-objects", "-q", "--stdout", NULL};
-	const struct git_command c = {.dir = s->view.common,
-		.name = "git pack-objects",
-		.argv = argv,
-		.env = env,
-		.input = buf_str(&o->ids),
-		.limit_s = LATE_S};
+	static const char *const words[] = {"pack-objects", "-q", "--stdout", NULL};
 
 	if (!o->files.n)
 		return 0;
-	return git_command(&c, &pack, NULL, err) < 0
+	return run_git(s, true, words, buf_str(&o->ids), &pack, NULL, err) < 0
 		       ? -1
 		       : import_pack(s, buf_str(&pack), o->files.n <= LOOSE_MAX, err);
 }
@@ -694,33 +694,26 @@ static const char *own_file(struct sandbox *s, const char *name)
 	return path_join(s->arena, s->view.own, name);
 }
 
-/* Without a HEAD the host's git would not see a worktree any more. */
-static void mend_head(struct sandbox *s)
-{
-	const char *text = sandbox_read_text(s->arena, own_file(s, "HEAD"));
-	struct str head = str_trim(str_of(text));
-	struct error ignored;
-
-	if (!s->view.head || str_starts(head, "ref: refs/") || is_object_id(head))
-		return;
-	(void)sandbox_write_file(own_file(s, "HEAD"), str_of(s->view.head), 0644, &ignored);
-	sandbox_note(s, "HEAD of the worktree was put back");
-}
-
-/* Files of the worktree's directory that would lead the host's git to the command's settings. */
-static const char *const own_files[] = {"commondir", "gitdir", "config.worktree"};
+/* Files of the worktree's directory that would lead the host's git to the command's settings; and
+ * HEAD, without which it would not see a worktree any more. */
+static const char *const own_files[] = {"commondir", "gitdir", "config.worktree", "HEAD"};
+enum { OWN_SETTINGS = 2, OWN_HEAD };
 
 static void clean_own(struct sandbox *s)
 {
 	struct error ignored;
 
 	sandbox_tidy_tree(s->view.own, true, false);
-	mend_head(s);
 	for (size_t i = 0; i < COUNT(own_files); i++) {
 		const char *path = own_file(s, own_files[i]), *kept = s->view.files[i];
+		struct str now = str_of(sandbox_read_text(s->arena, path)), head = str_trim(now);
 
-		if (kept && !str_is(str_of(sandbox_read_text(s->arena, path)), kept))
-			(void)sandbox_write_file(path, str_of(kept), 0600, &ignored);
+		if (!kept || str_is(now, kept) ||
+			(i == OWN_HEAD && (str_starts(head, "ref: refs/") || is_object_id(head))))
+			continue;
+		(void)sandbox_write_file(path, str_of(kept), 0644, &ignored);
+		if (i == OWN_HEAD)
+			sandbox_note(s, "HEAD of the worktree was put back");
 	}
 }
 
@@ -750,13 +743,12 @@ static void git_view_set_aside(struct sandbox *s, struct error *err)
 
 static int read_own_files(struct sandbox *s, struct error *err)
 {
-	s->view.head = sandbox_read_text(s->arena, own_file(s, "HEAD"));
 	for (size_t i = 0; i < COUNT(own_files); i++)
 		s->view.files[i] = sandbox_read_text(s->arena, own_file(s, own_files[i]));
-	if (s->view.files[2])
+	if (s->view.files[OWN_SETTINGS])
 		return 0;
-	s->view.files[2] = "";
-	return sandbox_write_file(own_file(s, own_files[2]), STR(""), 0600, err);
+	s->view.files[OWN_SETTINGS] = "";
+	return sandbox_write_file(own_file(s, own_files[OWN_SETTINGS]), STR(""), 0600, err);
 }
 
 int sandbox_git_begin(struct sandbox *s, struct error *err)

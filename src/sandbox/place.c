@@ -3,9 +3,9 @@
  * protected files, and /tmp; and the HOME of its repository, with its caches. Caches of different
  * repositories are apart, so that none can plant code for another.
  *
- * Two locks: `mutex` for the moments in which a run begins or ends, whose file has what a killed
- * run would leave (protected.c); `live` is shared by all runs of the root, and whoever gets it
- * exclusively is alone.
+ * Two locks: `mutex` for the moments in which a run begins or ends, whose file has the names that
+ * are protected meanwhile (protected.c); `live` is shared by all runs of the root, and whoever gets
+ * it exclusively is alone.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -129,4 +129,5 @@ void sandbox_place_close(struct sandbox *s)
 {
 	base_close(&s->live);
 	base_close(&s->mutex);
+	s->live = s->mutex = -1;
 }

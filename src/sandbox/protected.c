@@ -13,10 +13,11 @@
 #include "src/sys/directory.h"
 #include "src/sys/path.h"
 
-/* Clients read it again while they run, so it must not appear for a moment. */
-#define WATCHED ".claude"
+/* Clients, the hook and editors read these again while a command runs, so they must not appear for
+ * a moment: there is an empty directory in their place. */
+static const char *const watched[] = {".claude", ".dev-team", ".vscode", ".idea", NULL};
 
-enum { NAMES_MAX = 1 << 20 };
+enum { RECORD_MAX = 1 << 20 };
 
 static const char *in_root(const struct sandbox *s, const char *name)
 {
@@ -47,36 +48,31 @@ static const char *link_above(const struct sandbox *s, const char *name)
 
 static enum kept_kind protected_kind_of(const struct sandbox *s, const char *name)
 {
-	const char *path = s->alone ? in_root(s, name) : in_copies(s, name);
 	struct stat st;
+	bool missing = lstat(in_root(s, name), &st) < 0;
 
 	if (link_above(s, name))
 		return KEPT_COMPARED;
 	if (!s->view.own)
-		return lstat(in_root(s, name), &st) == 0 ? KEPT_READ_ONLY : KEPT_COMPARED;
-	return (lstat(path, &st) < 0 ? strcmp(name, WATCHED) == 0 : S_ISDIR(st.st_mode))
-		       ? KEPT_COPY
-		       : KEPT_COMPARED;
+		return missing ? KEPT_COMPARED : KEPT_READ_ONLY;
+	return (missing ? str_in(str_of(name), watched) : S_ISDIR(st.st_mode)) ? KEPT_COPY
+									       : KEPT_COMPARED;
 }
 
-static int protected_keep(struct sandbox *s, const char *name, struct error *err)
+static int protected_keep(struct sandbox *s, const struct kept_name *k, struct error *err)
 {
-	struct kept_name k = {name, protected_kind_of(s, name)};
+	const char *place = in_root(s, k->name), *copy = in_copies(s, k->name);
 	struct stat st;
-	const char *copy = in_copies(s, name);
 
-	vec_push_in(s->arena, &s->kept, k);
-	if (!s->alone)
-		return 0;
-	if (k.kind != KEPT_COPY || !path_is_directory(copy))
+	if (k->kind != KEPT_COPY || !path_is_directory(copy))
 		sandbox_remove_tree(copy);
-	if (k.kind == KEPT_COPY)
-		return sandbox_sync_tree(in_root(s, name), copy, err);
-	if (k.kind == KEPT_READ_ONLY || link_above(s, name) || lstat(in_root(s, name), &st) < 0)
+	if (k->kind == KEPT_COPY)
+		return sandbox_sync_tree(place, copy, err);
+	if (k->kind == KEPT_READ_ONLY || link_above(s, k->name) || lstat(place, &st) < 0)
 		return 0;
 	return path_mkdirs(arena_dup(s->arena, path_dir(copy)), err) < 0
 		       ? -1
-		       : sandbox_copy_file(in_root(s, name), copy, err);
+		       : sandbox_copy_file(place, copy, err);
 }
 
 /* ---- what differs ---- */
@@ -265,22 +261,30 @@ static void protected_settle_name(struct sandbox *s, const struct kept_name *k, 
 
 /* ---- begin and end ---- */
 
-/* What runs left that were killed: the file of the mutex has the names that they compare. Of
- * directories they changed only copies. */
-static void settle_killed(struct sandbox *s)
+/* The runs of a root that work at the same time keep the same names in the same way: the file of
+ * the mutex has them, a line each. */
+static struct str protected_read_record(struct sandbox *s)
 {
-	CLEANUP(buf_release) struct buf names = BUF_INIT;
+	CLEANUP(buf_release) struct buf text = BUF_INIT;
 	struct error ignored;
-	struct str rest, name;
 
 	(void)lseek(s->mutex, 0, SEEK_SET);
-	if (sys_read_all(&names, s->mutex, NAMES_MAX, "mutex", &ignored) < 0 || !names.len)
-		return;
-	rest = buf_str(&names);
-	while (str_line(&rest, &name))
-		protected_settle_name(s,
-			&(struct kept_name){arena_dup(s->arena, name), KEPT_COMPARED},
-			path_join(s->arena, s->dir, "aside"));
+	return sys_read_all(&text, s->mutex, RECORD_MAX, "mutex", &ignored) == 0 && text.len
+		       ? arena_str(s->arena, buf_str(&text))
+		       : (struct str){0};
+}
+
+/* What runs left that were killed. Of directories they changed only copies. */
+static void settle_killed(struct sandbox *s)
+{
+	struct str rest = protected_read_record(s), line;
+
+	while (str_line(&rest, &line))
+		if (line.p[0] == KEPT_COMPARED)
+			protected_settle_name(s,
+				&(struct kept_name){arena_dup(s->arena, str_sub(line, 1, line.n)),
+					KEPT_COMPARED},
+				path_join(s->arena, s->dir, "aside"));
 	(void)(ftruncate(s->mutex, 0) + 1);
 }
 
@@ -288,10 +292,33 @@ void sandbox_protected_end(struct sandbox *s)
 {
 	for (size_t i = 0; i < s->kept.n; i++)
 		protected_settle_name(s, &s->kept.items[i], NULL);
-	if (s->alone && s->compares) /* its own names are settled */
+	if (s->alone && s->kept.n)
 		(void)(ftruncate(s->mutex, 0) + 1);
-	else if (s->alone)
-		settle_killed(s);
+}
+
+static void protected_add(struct sandbox *s, const char *name)
+{
+	vec_push_in(s->arena, &s->kept, ((struct kept_name){name, protected_kind_of(s, name)}));
+}
+
+/* The kinds are those of the run that works already. */
+static int protected_join(struct sandbox *s, struct error *err)
+{
+	struct str rest = protected_read_record(s), line;
+	size_t i = 0;
+
+	for (; str_line(&rest, &line) && i < s->kept.n; i++) {
+		if (!str_is(str_sub(line, 1, line.n), s->kept.items[i].name))
+			break;
+		s->kept.items[i].kind = (enum kept_kind)line.p[0];
+	}
+	if (i == s->kept.n && !rest.n)
+		return 0;
+	s->kept.n = 0;
+	return error_set(err, ERR_STATE,
+		"another command works in '%.200s' under a policy whose 'protect' is another: wait "
+		"until it has ended",
+		s->x->root->path);
 }
 
 int sandbox_protected_begin(struct sandbox *s, struct error *err)
@@ -303,26 +330,26 @@ int sandbox_protected_begin(struct sandbox *s, struct error *err)
 	if (s->alone)
 		settle_killed(s);
 	for (size_t i = 0; guarded_names[i]; i++)
-		if (strcmp(guarded_names[i], ".git") != 0 &&
-			protected_keep(s, guarded_names[i], err) < 0)
-			return -1;
-	if (protected_keep(s, guarded_workflows, err) < 0)
-		return -1;
+		if (strcmp(guarded_names[i], ".git") != 0)
+			protected_add(s, guarded_names[i]);
+	protected_add(s, guarded_workflows);
 	for (size_t i = 0; i < more->n; i++)
-		if (protected_keep(s, more->p[i], err) < 0)
+		protected_add(s, more->p[i]);
+	if (!s->alone)
+		return protected_join(s, err);
+	for (size_t i = 0; i < s->kept.n; i++)
+		if (protected_keep(s, &s->kept.items[i], err) < 0)
 			return -1;
 	return 0;
 }
 
 int sandbox_protected_begun(struct sandbox *s, struct error *err)
 {
-	CLEANUP(buf_release) struct buf names = BUF_INIT;
+	CLEANUP(buf_release) struct buf text = BUF_INIT;
 
 	for (size_t i = 0; s->alone && i < s->kept.n; i++)
-		if (s->kept.items[i].kind == KEPT_COMPARED)
-			buf_addf(&names, "%s\n", s->kept.items[i].name);
-	s->compares = names.len > 0;
-	return !s->compares || pwrite(s->mutex, names.s, names.len, 0) == (ssize_t)names.len
+		buf_addf(&text, "%c%s\n", s->kept.items[i].kind, s->kept.items[i].name);
+	return pwrite(s->mutex, text.s, text.len, 0) == (ssize_t)text.len
 		       ? 0
 		       : error_errno(err, "cannot note what is protected in '%s'", s->dir);
 }

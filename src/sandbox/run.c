@@ -287,7 +287,7 @@ static int end_of_run(struct sandbox *s, struct error *err)
 	sandbox_protected_end(s);
 	rc = sandbox_git_end(s, err);
 	sandbox_submodules_end(s);
-	sandbox_place_unlock(s);
+	sandbox_place_close(s);
 	return rc;
 }
 
@@ -301,10 +301,8 @@ static int run_inside(struct sandbox *s, struct error *err)
 		return -1;
 	sandbox_place_lock(s);
 	if (sandbox_protected_begin(s, err) < 0 || sandbox_git_begin(s, err) < 0 ||
-		sandbox_protected_begun(s, err) < 0) {
-		sandbox_place_unlock(s);
+		sandbox_protected_begun(s, err) < 0)
 		return -1;
-	}
 	rc = sandbox_run_start(s, &r, err);
 	sandbox_place_unlock(s); /* the arguments were written under the lock */
 	if (rc == 0)

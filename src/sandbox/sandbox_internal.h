@@ -22,9 +22,9 @@ enum { SANDBOX_TIMED_OUT = 124, SANDBOX_FAILED };
 struct kept_name {
 	const char *name; /* relative to the root */
 	enum kept_kind {
-		KEPT_COPY,      /* a directory: a private copy is bound over it */
-		KEPT_READ_ONLY, /* bound over itself */
-		KEPT_COMPARED   /* a file or nothing, compared with a copy afterwards */
+		KEPT_COPY = 'd',      /* a directory: a private copy is bound over it */
+		KEPT_READ_ONLY = 'r', /* bound over itself */
+		KEPT_COMPARED = 'f'   /* a file or nothing, compared with a copy afterwards */
 	} kind;
 };
 
@@ -41,8 +41,7 @@ struct git_view {
 	const char *own;      /* directory of the linked worktree in it; NULL: the root is none */
 	const char *copy;     /* NULL: the real one is seen, read-only */
 	bool write;           /* new objects, refs and settings are taken over */
-	const char *head;     /* contents of `own`'s files: HEAD, */
-	const char *files[3]; /* and those that lead git elsewhere */
+	const char *files[4]; /* contents of `own`'s HEAD, and of files that lead git elsewhere */
 };
 
 struct sandbox {
@@ -59,7 +58,6 @@ struct sandbox {
 	int broker;        /* its socket; -1: none yet */
 	int mutex, live;   /* locks */
 	bool alone;        /* no other run works in this root */
-	bool compares;     /* it has noted which names it compares */
 	struct git_view view;
 	VEC(struct kept_name) kept;
 	VEC(struct route) routes;
@@ -107,7 +105,7 @@ int sandbox_write_file(const char *path, struct str text, mode_t mode, struct er
 int sandbox_place_open(struct sandbox *s, struct error *err);
 void sandbox_place_lock(struct sandbox *s);
 void sandbox_place_unlock(struct sandbox *s);
-void sandbox_place_close(struct sandbox *s);
+void sandbox_place_close(struct sandbox *s); /* releases both locks; may be repeated */
 
 /* ---- git_view.c ---- */
 
@@ -142,6 +140,7 @@ bool sandbox_git_trusted(struct sandbox *s, const char *path, struct str *out);
 
 /* ---- protected.c ---- */
 
+/* -1: ERR_STATE, another run of the root protects other names. */
 int sandbox_protected_begin(struct sandbox *s, struct error *err);
 /* From here on a run that is killed is settled by the next one. */
 int sandbox_protected_begun(struct sandbox *s, struct error *err);
