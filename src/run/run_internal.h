@@ -254,9 +254,10 @@ struct run_answer {
 /* Whether the stage's onFailure is `strategy` and applies to the failure `name`. s NULL: no. */
 bool run_failure_applies(
 	const struct stage_spec *s, const char *name, enum failure_strategy strategy);
-/* -1 if it ends the run: ERR_CHECK for `abort`, ERR_STATE for `pause`; else 0. A failure that ends
- * it is noted in the history of triages, and the event Requeue says how the issue returns to the
- * queue, if the failure has a class (requeue.h). */
+/* After the last retry. -1 if it ends the run: ERR_CHECK for `abort`, ERR_STATE for `pause` and for
+ * a storm of triages; else 0. A failure that the stage's onFailure applies to is noted in the
+ * history of triages, and the event Requeue says how the issue returns to the queue, if the failure
+ * has a class (requeue.h). */
 int run_failure_end(
 	const struct run_item *r, const struct stage_spec *s, const char *name, struct error *err);
 /* Waits until this process, which carries the action out, holds the gate of the pool, if its stage
