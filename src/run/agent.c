@@ -223,11 +223,11 @@ static const char *const *agent_environment(
 	return env.items;
 }
 
-static unsigned timeout_of(const struct agent_call *c)
+unsigned run_agent_timeout(const struct run_item *r, const struct stage_spec *s)
 {
-	if (c->run->request->timeout_s)
-		return (unsigned)c->run->request->timeout_s;
-	return c->spec && c->spec->timeout_s ? (unsigned)c->spec->timeout_s : TIMEOUT_S;
+	if (r->request->timeout_s)
+		return (unsigned)r->request->timeout_s;
+	return s && s->timeout_s ? (unsigned)s->timeout_s : TIMEOUT_S;
 }
 
 static void keep_line(void *log, struct str line)
@@ -267,7 +267,7 @@ static int set_input(
 		.artifacts = r->artifacts,
 		.env = agent_environment(c, judged, own),
 		.tools = role->tools,
-		.timeout_s = timeout_of(c),
+		.timeout_s = run_agent_timeout(r, c->spec),
 		.max_budget_usd = c->spec ? c->spec->max_budget_usd : 0,
 		.cancel = r->cancel,
 		.inherit = c->run->gate ? gate_descriptor(c->run->gate) : 0,
@@ -636,28 +636,6 @@ static int make_prompt(
 	if (skill.path)
 		c->skill_dir = arena_dup(c->arena, path_dir(skill.path));
 	return brief_add(prompt, BRIEF_PROMPT, &f, c->id, role, &skill, err);
-}
-
-int run_gate_take(struct arena *a, struct run_item *r, const json *action, struct pool *pool,
-	struct error *err)
-{
-	struct agent_call c = {
-		.run = r, .arena = a, .action = action, .id = json_get_str(action, "id")};
-	const char *agent = json_get_str(action, "agent");
-	struct gate_ask wait = {.who = c.id, .cancel = r->cancel};
-
-	c.spec = run_agent_stage(a, r->pipeline, c.id, agent ? agent : "");
-	if (!c.spec || !gate_stage_holds(c.spec))
-		return 0;
-	c.stage = c.spec->name;
-	wait.wait_ms = timeout_of(&c) * 1000;
-	if (run_pool_open(a, &r->worktree, r->call.repo, pool, err) < 0 ||
-		gate_take(a, pool, &wait, &r->gate, err) < 0)
-		return -1;
-	script_inherit = gate_descriptor(r->gate);
-	for (const char *const *e = r->gate->env; *e; e++)
-		(void)putenv(arena_dup(a, str_of(*e)));
-	return 0;
 }
 
 int run_agent_call(struct arena *a, const struct run_item *r, const json *action, const char *first,
