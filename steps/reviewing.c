@@ -12,7 +12,7 @@ static void reviewing_request(struct step_context *c)
 		return;
 	}
 	r = steps_request_agent(c, "Reviewing", "reviewer", "reviewer-review", CONTEXT_REVIEW_NOTES,
-		"approved | changes_requested", STEPS_READS(CONTEXT_BRIEF));
+		"approved | changes_requested", STEPS_READS(CONTEXT_BRIEF, STEPS_LANDING));
 	if (r && c->workflow->review_comments)
 		r->args = arena_printf(c->arena, "%s comment", c->id);
 }

@@ -38,7 +38,7 @@ static void signoff_request(struct step_context *c)
 {
 	struct step_request *r =
 		steps_request_agent(c, "Signing off", "reviewer", "reviewer-sign-off", REVIEW,
-			"approved | changes_requested", STEPS_READS(CONTEXT_BRIEF));
+			"approved | changes_requested", STEPS_READS(CONTEXT_BRIEF, STEPS_LANDING));
 
 	if (r)
 		r->message = arena_printf(c->arena, "%s: review", r->message);

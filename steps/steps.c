@@ -121,7 +121,7 @@ struct step_request *steps_request_agent(struct step_context *c, const char *doi
 	for (; *reads; reads++)
 		if (strcmp(*reads, STEPS_FIXES) == 0)
 			add_fixes(c, r);
-		else
+		else if (strcmp(*reads, STEPS_LANDING) != 0 || context_has_section(c->doc, *reads))
 			steps_add_reads(c, r, *reads);
 	return r;
 }

@@ -33,6 +33,7 @@ struct step_request *steps_request_agent(struct step_context *c, const char *doi
 	const char *const *reads);
 #define STEPS_READS(...) ((const char *const[]){__VA_ARGS__, NULL})
 #define STEPS_FIXES      CONTEXT_FIX "N"
+#define STEPS_LANDING    "Landing" /* why the branch did not land; left out if it has not tried */
 /* A person approves `what`. NULL as above. */
 struct step_request *steps_request_approval(
 	struct step_context *c, const char *what, const char *writes, const char *format);

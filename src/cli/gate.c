@@ -150,23 +150,22 @@ static int gate_run_release(struct invocation *in, struct error *err)
 	CLEANUP(pool_close) struct pool p = {0};
 	const struct gate_options *o = in->values;
 	struct gate_holder was;
-	bool held;
 
 	if (!o->force)
 		return error_set(err, ERR_USAGE,
 			"the holder releases its gate itself; give --force to end its processes "
 			"and take the gate away");
 	if (locate_pool(in->arena, &o->pool, &p, err) < 0 ||
-		gate_force(in->arena, &p, o->fence, &was, &held, err) < 0)
+		gate_force(in->arena, &p, o->fence, &was, err) < 0)
 		return -1;
-	if (held)
+	if (was.held)
 		buf_addf(in->out, "released: fence %lld, '%s', process %ld on %s\n",
 			(long long)was.fence, was.who, (long)was.pid, was.host);
 	else
 		buf_adds(in->out, "the gate was free\n");
 	cli_put_json(in, o->json,
-		JSON_OBJECT(JSON_BOOL("released", held),
-			JSON_IF(held, JSON_VALUE("was", gate_holder_json(&was)))));
+		JSON_OBJECT(JSON_BOOL("released", was.held),
+			JSON_IF(was.held, JSON_VALUE("was", gate_holder_json(&was)))));
 	return 0;
 }
 

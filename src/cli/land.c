@@ -80,6 +80,7 @@ static int land_read_item(
 	ask->issue = id;
 	ask->approved = approved.head;
 	ask->patch = approved.patch;
+	ask->base = approved.base;
 	return 0;
 }
 
@@ -263,15 +264,22 @@ static int list_waiting(struct invocation *in, struct error *err)
 	return 0;
 }
 
-/* `status` shows it. What has landed has landed, whether it is noted or not. */
-static void note_landed(struct arena *a, const char *item, const struct land *l)
+/* The receipt, which `status` shows. What has landed has landed, whether it is noted or not; what
+ * is found to have landed before has less to say. */
+static void note_landed(const char *item, const struct land *l)
 {
 	CLEANUP(context_close) struct context_file f = {0};
+	CLEANUP(buf_release) struct buf text = BUF_INIT;
 	struct error ignored;
 
-	if (context_open(&f, item, CONTEXT_MUST_EXIST, &ignored) == 0)
-		(void)context_set_key(&f, "landed",
-			str_of(arena_printf(a, "%s as %.12s", l->target, l->commit)), &ignored);
+	if (context_open(&f, item, CONTEXT_MUST_EXIST, &ignored) < 0 ||
+		(l->already && context_get(&f.doc, "landed").n))
+		return;
+	buf_addf(&text, "%s as %.12s; commit %s, patch %s", l->target, l->commit, l->commit,
+		l->patch);
+	if (l->tree)
+		buf_addf(&text, ", checked tree %s", l->tree);
+	(void)context_set_key(&f, "landed", buf_str(&text), &ignored);
 }
 
 static int land_run(struct invocation *in, struct error *err)
@@ -309,10 +317,10 @@ static int land_run(struct invocation *in, struct error *err)
 	cli_put_json(in, o->json, land_json(&l));
 	if (l.fate != LAND_LANDED)
 		return land_status(&l);
+	if (item)
+		note_landed(item, &l);
 	if (is_own_script(in->words[0]))
 		return 0;
-	if (item)
-		note_landed(in->arena, item, &l);
 	if (land_return(in->arena, &p, &l, &kept, err) < 0)
 		return -1;
 	if (kept)

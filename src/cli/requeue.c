@@ -68,7 +68,7 @@ static int run_decide(struct invocation *in, struct error *err)
 			dir, in->words[0], o->failure, o->by_operator, &places, &trigger, err) < 0)
 		return -1;
 	keep = trigger == TRIGGER_TRUST_SCORE;
-	word = requeue_word(trigger);
+	word = requeue_words[trigger];
 	buf_addf(in->out, "%s: %s\n", keep ? "keep the score" : "score it again", word);
 	cli_put_json(
 		in, o->json, JSON_OBJECT(JSON_TEXT("trigger", word), JSON_BOOL("rescore", !keep)));

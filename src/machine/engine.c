@@ -798,8 +798,9 @@ static enum advance turn(struct engine_run *r, struct error *err)
 		return next;
 	if (engine_enter_place(r, err) < 0)
 		return ADVANCE_FAILED;
+	if (context_get(r->doc, "outcome").n) /* it had ended, and begins again */
+		context_set(r->doc, "landed", (struct str){0});
 	context_set(r->doc, "outcome", (struct str){0});
-	context_set(r->doc, "landed", (struct str){0});
 	drop_stray_input(r);
 	if (context_get(r->doc, "question").n || context_get(r->doc, "question_trigger").n)
 		return engine_troubleshooter_wait(r);

@@ -131,8 +131,8 @@ int evidence_load_approved(
 	if (context_open_keys(f, err) < 0 || context_get_json(f, EVIDENCE_KEY, &facts, err) < 0)
 		return -1;
 	approved = json_get(facts, "approved");
-	*out = (struct evidence_approved){
-		json_dup(a, approved, "head"), json_dup(a, approved, "patch")};
+	*out = (struct evidence_approved){json_dup(a, approved, "head"),
+		json_dup(a, approved, "patch"), json_dup(a, approved, "base")};
 	return 0;
 }
 

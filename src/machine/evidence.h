@@ -55,6 +55,7 @@ struct evidence {
 struct evidence_approved {
 	const char *head;  /* a commit */
 	const char *patch; /* its changes, as git_patch_digest() has them */
+	const char *base;  /* where it had left the default branch */
 };
 int evidence_load_approved(
 	struct arena *a, struct context_file *f, struct evidence_approved *out, struct error *err);

@@ -36,12 +36,6 @@ static const char *ticket_path(struct arena *a, const struct pool *p, int64_t fe
 	return merge_gate_place_of(a, p, arena_printf(a, "%lld", (long long)fence));
 }
 
-/* 0: it is none. */
-static int64_t merge_gate_fence_of(const char *text)
-{
-	return (int64_t)number_or(str_of(text), JSON_MAX_INT, 0);
-}
-
 struct gate_line {
 	struct gate_holder *items;
 	size_t n, cap;
@@ -57,6 +51,7 @@ static struct gate_holder read_ticket(
 	struct gate_holder h = {.who = "", .host = "", .fence = fence, .live = true};
 	struct process_info info;
 	struct error ignored;
+	const char *keeper;
 	int rc = sys_read_file(&text, ticket_path(a, p, fence), TICKET_BYTES, NULL, &ignored);
 
 	*empty = rc == 0 && !text.len;
@@ -66,8 +61,9 @@ static struct gate_holder read_ticket(
 	h.host = json_dup(a, j, "host");
 	h.pid = (pid_t)json_get_int(j, "pid", 0);
 	h.since = json_get_int(j, "since", 0);
-	h.lease = json_get(j, "until") != NULL;
-	h.until = json_get_int(j, "until", 0);
+	keeper = json_get_str(j, "keeper");
+	h.lease = json_get(j, "until") && !(keeper && process_name_ended(a, keeper));
+	h.until = h.lease ? json_get_int(j, "until", 0) : 0;
 	h.live = !process_name_ended(a, json_get_str(j, "process"));
 	h.stopped = h.live && process_info(h.pid, &info) && info.state == 'T';
 	return h;
@@ -109,9 +105,9 @@ static int merge_gate_read_line(struct arena *a, const struct pool *p, int64_t e
 	if (directory_list(a, merge_gate_place_of(a, p, ""), &names, &missing, err) < 0)
 		return missing ? 0 : -1;
 	for (size_t i = 0; i < names.n; i++) {
-		int64_t fence = merge_gate_fence_of(names.items[i]);
+		int64_t fence = (int64_t)number_or(str_of(names.items[i]), JSON_MAX_INT, 0);
 
-		if (!fence || fence >= end)
+		if (!fence /* no number */ || fence >= end)
 			continue;
 		if (look_at_ticket(a, p, fence, &h, err) < 0)
 			return -1;
@@ -136,7 +132,8 @@ static int write_ticket(const struct gate *g, struct error *err)
 	j = JSON_OBJECT(JSON_TEXT("who", g->ask.who), JSON_TEXT("host", host),
 		JSON_INT("pid", getpid()), JSON_INT("since", clock_now()),
 		JSON_TEXT("process", process_own_name(g->a)),
-		JSON_IF(g->ask.lease, JSON_INT("until", g->until)));
+		JSON_IF(g->ask.lease, JSON_INT("until", g->until)),
+		JSON_IF(g->ask.keeper, JSON_TEXT("keeper", g->ask.keeper)));
 	json_print(&text, j);
 	while (text.len < TICKET_BYTES) /* one write replaces all of another one */
 		buf_addc(&text, '\n');
@@ -212,7 +209,8 @@ static int merge_gate_enter(struct gate *g, bool *busy, struct error *err)
 		merge_gate_read_line(g->a, g->p, INT64_MAX, false, &all, err) < 0)
 		return -1;
 	for (size_t i = all.n; g->ask.lease && i-- > 0;)
-		if (all.items[i].lease && strcmp(all.items[i].who, g->ask.who) == 0)
+		if (all.items[i].lease && strcmp(all.items[i].who, g->ask.who) == 0 &&
+			(all.items[i].held || !g->ask.keeper)) /* it has lost nothing */
 			return merge_gate_resume(g, &all.items[i], i + 1 == all.n, busy, err);
 	next_fence(g, &all);
 	g->path = ticket_path(g->a, g->p, g->fence);
@@ -226,7 +224,8 @@ static void merge_gate_leave(struct gate *g)
 	struct error ignored;
 
 	g->until = clock_now() + g->ask.lease_s;
-	if (g->lock && !g->lost && (!g->entered || !g->ask.lease || write_ticket(g, &ignored) < 0))
+	if (g->lock && !g->lost &&
+		(!g->ask.lease || (!g->entered && !g->ask.keeper) || write_ticket(g, &ignored) < 0))
 		(void)truncate(g->path, 0);
 	disk_lock_drop(&g->lock);
 }
@@ -320,7 +319,7 @@ static int borrow(struct gate *g, struct error *err)
 
 	if (!hold || strncmp(hold, dir, strlen(dir)) != 0)
 		return 0;
-	g->fence = merge_gate_fence_of(hold + strlen(dir));
+	g->fence = (int64_t)number_or(str_of(hold + strlen(dir)), JSON_MAX_INT, 0);
 	g->path = ticket_path(g->a, g->p, g->fence);
 	if (g->fence && look_at_ticket(g->a, g->p, g->fence, &h, err) < 0)
 		return -1;
@@ -347,7 +346,7 @@ int gate_take(struct arena *a, struct pool *p, const struct gate_ask *ask, struc
 		return -1;
 	if (!g->borrowed) {
 		while ((rc = merge_gate_enter(g, &busy, err)) < 0 && busy &&
-			clock_ticks() - began < ask->wait_ms)
+			((ask->keeper && ask->wait_ms) || clock_ticks() - began < ask->wait_ms))
 			if (nap(ask, NAP_MAX_MS, err) < 0)
 				return -1;
 		if (rc == 0)
@@ -405,14 +404,16 @@ json *gate_holder_json(const struct gate_holder *h)
 int gate_status(struct arena *a, struct pool *p, struct gate_holder **line, size_t *n,
 	int64_t *fence, struct error *err)
 {
-	struct gate_line all, held;
+	struct gate_line all;
 
-	if (merge_gate_read_line(a, p, INT64_MAX, false, &all, err) < 0 ||
-		merge_gate_read_line(a, p, INT64_MAX, true, &held, err) < 0)
+	if (merge_gate_read_line(a, p, INT64_MAX, false, &all, err) < 0)
 		return -1;
-	*line = held.items;
-	*n = held.n;
+	*line = all.items;
 	*fence = all.n ? all.items[all.n - 1].fence : 0;
+	*n = 0;
+	for (size_t i = 0; i < all.n; i++)
+		if (all.items[i].held)
+			(*line)[(*n)++] = all.items[i];
 	return 0;
 }
 
@@ -463,14 +464,14 @@ static int merge_gate_end_all(
 	}
 }
 
-int gate_force(struct arena *a, struct pool *p, int64_t fence, struct gate_holder *was, bool *held,
-	struct error *err)
+int gate_force(
+	struct arena *a, struct pool *p, int64_t fence, struct gate_holder *was, struct error *err)
 {
 	CLEANUP(disk_lock_drop) struct disk_lock *order = NULL;
 	struct gate_line line;
 	struct error ignored;
 
-	*held = false;
+	*was = (struct gate_holder){0};
 	if (merge_gate_read_line(a, p, INT64_MAX, true, &line, err) < 0 || !line.n)
 		return line.n ? -1 : 0;
 	*was = line.items[0];
@@ -481,6 +482,5 @@ int gate_force(struct arena *a, struct pool *p, int64_t fence, struct gate_holde
 		return -1;
 	(void)lock_order(a, p, &order, &ignored);
 	(void)truncate(ticket_path(a, p, was->fence), 0);
-	*held = true;
 	return 0;
 }

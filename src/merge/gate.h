@@ -48,6 +48,10 @@ struct gate_ask {
 	 * come meanwhile, the lease is lost: -1, ERR_STATE. */
 	bool lease;
 	unsigned lease_s;
+	/* The process (process_name()) with which the lease ends, too; it keeps a place in the line
+	 * that is not reached in time, and waits for its own commands without limit, unless wait_ms
+	 * is 0. NULL: none. */
+	const char *keeper;
 };
 
 struct disk_lock;
@@ -94,9 +98,9 @@ void gate_end_lease(struct arena *a, const char *dir, const char *who);
 
 /* Takes the gate from its holder, by ending every process that has the lock. `fence` 0: from any
  * holder; otherwise only from that one (ERR_STATE). ERR_STATE: one of them cannot be ended from
- * here. *held false: there was no holder. */
-int gate_force(struct arena *a, struct pool *p, int64_t fence, struct gate_holder *was, bool *held,
-	struct error *err);
+ * here. was->held false: there was no holder. */
+int gate_force(
+	struct arena *a, struct pool *p, int64_t fence, struct gate_holder *was, struct error *err);
 
 struct gate_run_ask {
 	struct gate_ask gate;    /* its `cancel` ends the command too, or it is not started */

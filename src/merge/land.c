@@ -7,27 +7,28 @@
 
 enum { POLL_MS = 1000, POLL_MAX_MS = 30000, OUTPUT_SHOWN = 4000 };
 
-static const char *const words[] = {
-	[LAND_LANDED] = "landed",
-	[LAND_CONFLICT] = "conflict",
-	[LAND_CHANGED] = "changed",
-	[LAND_CHECKS_FAILED] = "checks_failed",
-	[LAND_MOVED] = "moved",
-	[LAND_NEEDS_PERSON] = "needs_person",
+static const struct {
+	const char *word;
+	int status;
+} fates[] = {
+	[LAND_LANDED] = {"landed", 0},
+	[LAND_CONFLICT] = {"conflict", ERR_CHECK},
+	[LAND_CHANGED] = {"changed", ERR_CHECK},
+	[LAND_CHECKS_FAILED] = {"checks_failed", ERR_CHECK},
+	[LAND_MOVED] = {"moved", ERR_STATE},
+	[LAND_NEEDS_PERSON] = {"needs_person", ERR_STATE},
 };
 
 const char *land_word(const struct land *l)
 {
 	if (l->alone && l->fate == LAND_LANDED)
 		return l->already ? "current" : "pushed";
-	return words[l->fate];
+	return fates[l->fate].word;
 }
 
 int land_status(const struct land *l)
 {
-	if (l->fate == LAND_LANDED)
-		return 0;
-	return l->fate == LAND_MOVED || l->fate == LAND_NEEDS_PERSON ? ERR_STATE : ERR_CHECK;
+	return fates[l->fate].status;
 }
 
 json *land_json(const struct land *l)
@@ -93,6 +94,17 @@ static int merge_land_find_landed(struct landing *l, bool *landed, struct error 
 		out->commit = git_find_same_patch(w->a, repo_of(l), w->fork, w->onto, patch, n);
 	*landed = out->commit != NULL;
 	return 0;
+}
+
+/* `from`, `to`: what it is now. */
+static int merge_land_changed(struct landing *l, const char *base, const char *was,
+	const char *from, const char *to, const char *reason)
+{
+	struct publish *w = &l->git;
+
+	base = base ? base : git_fork_point(w->a, repo_of(l), w->onto, was);
+	l->out->output = publish_compare(w, (const char *const[]){base, was, from, to});
+	return merge_land_end(l, LAND_CHANGED, reason);
 }
 
 /* The same commit has other changes if the target has lost some of those that it was made on. */
@@ -167,71 +179,66 @@ static int prepare_and_check(struct landing *l, bool *good, struct error *err)
 
 /* ---- a pull request that the forge merges ---- */
 
-/* Longer each time, until as much time as the checks may take has passed: *late. */
-static int pause_before_poll(
-	struct landing *l, int64_t began, unsigned *ms, bool *late, struct error *err)
+/* Looks again and again, after longer pauses each time, until a look sets the fate, or as much time
+ * as the checks may take has passed: then it is `late`. A look gets the time since the first one;
+ * 1: it is over. */
+static int merge_land_poll(struct landing *l,
+	int (*look)(struct landing *l, int64_t ms, struct error *err), enum land_fate late,
+	const char *what, struct error *err)
 {
-	unsigned now = *ms;
+	int64_t began = clock_ticks(), now = 0;
+	unsigned pause = POLL_MS;
 
-	*late = (clock_ticks() - began) / 1000 >= l->ask->check_s;
-	*ms = now * 2 < POLL_MAX_MS ? now * 2 : POLL_MAX_MS;
-	return *late ? 0 : gate_pause(l->git.g, now, err);
+	for (; now / 1000 < l->ask->check_s; now = clock_ticks() - began) {
+		int rc = look(l, now, err);
+
+		if (rc || gate_pause(l->git.g, pause, err) < 0)
+			return rc > 0 ? 0 : -1;
+		pause = pause * 2 < POLL_MAX_MS ? pause * 2 : POLL_MAX_MS;
+	}
+	return merge_land_end(
+		l, late, arena_printf(l->git.a, "%s within %u s", what, l->ask->check_s));
 }
 
-/* *passed false: the fate is set. */
-static int await_checks(struct landing *l, bool *passed, struct error *err)
+/* Those that have passed are a landing, as far as this is concerned. */
+static int look_at_checks(struct landing *l, int64_t ms, struct error *err)
 {
-	int64_t began = clock_ticks();
-	unsigned ms = POLL_MS;
 	struct forge_checks checks;
-	bool late = false;
 
-	do {
-		if (forge_checks(l->git.a, repo_of(l), l->ask->pull, &checks, err) < 0)
-			return -1;
-		*passed = checks.state == FORGE_CHECKS_PASSED ||
-			  (checks.state == FORGE_CHECKS_NONE &&
-				  clock_ticks() - began >= LAND_NO_CHECKS_S * 1000);
-		if (*passed)
-			return 0;
-		if (checks.state == FORGE_CHECKS_FAILED) {
-			l->out->output = checks.failed;
-			return merge_land_end(
-				l, LAND_CHECKS_FAILED, "checks of the pull request failed");
-		}
-		if (pause_before_poll(l, began, &ms, &late, err) < 0)
-			return -1;
-	} while (!late);
-	return merge_land_end(l, LAND_CHECKS_FAILED,
-		arena_printf(l->git.a, "the checks of the pull request did not end within %u s",
-			l->ask->check_s));
+	if (forge_checks(l->git.a, repo_of(l), l->ask->pull, &checks, err) < 0)
+		return -1;
+	if (checks.state == FORGE_CHECKS_FAILED) {
+		l->out->output = checks.failed;
+		(void)merge_land_end(l, LAND_CHECKS_FAILED, "checks of the pull request failed");
+	} else if (checks.state == FORGE_CHECKS_PASSED ||
+		   (checks.state == FORGE_CHECKS_NONE && ms >= LAND_NO_CHECKS_S * 1000)) {
+		(void)merge_land_end(l, LAND_LANDED, NULL);
+	} else {
+		return 0;
+	}
+	return 1;
 }
 
 /* The forge merges at once, or by a queue. */
-static int await_merge(struct landing *l, struct error *err)
+static int look_at_merge(struct landing *l, int64_t ms, struct error *err)
 {
-	int64_t began = clock_ticks();
-	unsigned ms = POLL_MS;
 	struct forge_view now;
-	bool landed, late = false;
+	bool landed;
 
-	do {
-		if (forge_view(l->git.a, repo_of(l), &l->pull, NULL, &now, err) < 0 ||
-			publish_learn(&l->git, err) < 0 ||
-			merge_land_find_landed(l, &landed, err) < 0)
-			return -1;
-		if (landed)
-			return merge_land_end(l, LAND_LANDED, NULL);
-		if (!now.state || strcmp(now.state, "open") != 0)
-			return merge_land_end(l, LAND_NEEDS_PERSON,
-				arena_printf(l->git.a,
-					"the pull request is %s, but '%s' has not its changes",
-					now.state ? now.state : "missing", l->out->target));
-		if (pause_before_poll(l, began, &ms, &late, err) < 0)
-			return -1;
-	} while (!late);
-	return merge_land_end(l, LAND_NEEDS_PERSON,
-		arena_printf(l->git.a, "the forge has not merged within %u s", l->ask->check_s));
+	(void)ms;
+	if (forge_view(l->git.a, repo_of(l), &l->pull, NULL, &now, err) < 0 ||
+		publish_learn(&l->git, err) < 0 || merge_land_find_landed(l, &landed, err) < 0)
+		return -1;
+	if (landed)
+		(void)merge_land_end(l, LAND_LANDED, NULL);
+	else if (!now.state || strcmp(now.state, "open") != 0)
+		(void)merge_land_end(l, LAND_NEEDS_PERSON,
+			arena_printf(l->git.a,
+				"the pull request is %s, but '%s' has not its changes",
+				now.state ? now.state : "missing", l->out->target));
+	else
+		return 0;
+	return 1;
 }
 
 /* Before anything is pushed. */
@@ -258,17 +265,18 @@ static int merge_pull(struct landing *l, bool *again, struct error *err)
 {
 	const char *refused;
 	struct forge_view now;
-	bool passed;
 
-	if (await_checks(l, &passed, err) < 0)
+	if (merge_land_poll(l, look_at_checks, LAND_CHECKS_FAILED,
+		    "the checks of the pull request did not end", err) < 0)
 		return -1;
-	if (!passed)
+	if (l->out->fate != LAND_LANDED)
 		return 0;
 	if (forge_merge(l->git.a, repo_of(l), &l->pull, l->git.after, l->ask->method, &refused,
 		    err) < 0)
 		return -1;
 	if (!refused)
-		return await_merge(l, err);
+		return merge_land_poll(
+			l, look_at_merge, LAND_NEEDS_PERSON, "the forge has not merged", err);
 	if (forge_view(l->git.a, repo_of(l), &l->pull, NULL, &now, err) < 0)
 		return -1;
 	*again = now.head && strcmp(now.head, l->git.after) != 0;
@@ -313,18 +321,6 @@ static int merge_land_publish(struct landing *l, bool *again, struct error *err)
 	return l->ask->pull ? merge_pull(l, again, err) : merge_land_finish(l, false, err);
 }
 
-static int merge_land_tell_conflict(struct landing *l, struct error *err)
-{
-	struct publish *w = &l->git;
-	CLEANUP(json_free)
-	json *fields = JSON_OBJECT(JSON_TEXT("branch", w->branch), JSON_TEXT("target", w->target),
-		JSON_VALUE("paths", json_names(w->paths)));
-	struct event e = {.id = EVENT_REBASE_CONFLICT, .issue = l->ask->issue, .fields = fields};
-
-	l->out->paths = w->paths;
-	return event_emit(w->p->artifacts, &e, err);
-}
-
 /* The rebased changes are compared with their context: what others changed beside them is a reason
  * to look again. */
 static int rebase_and_check(struct landing *l, bool *good, struct error *err)
@@ -338,7 +334,11 @@ static int rebase_and_check(struct landing *l, bool *good, struct error *err)
 	if (!w->after) {
 		(void)merge_land_end(l, LAND_CONFLICT,
 			arena_printf(w->a, "'%s' does not rebase onto '%s'", w->branch, w->target));
-		return merge_land_tell_conflict(l, err);
+		l->out->paths = w->paths;
+		return event_report(w->p->artifacts, EVENT_REBASE_CONFLICT, l->ask->issue, NULL,
+			JSON_OBJECT(JSON_TEXT("branch", w->branch), JSON_TEXT("target", w->target),
+				JSON_VALUE("paths", json_names(w->paths))),
+			err);
 	}
 	if (!l->ask->follow && strcmp(w->after, w->onto) == 0) /* git leaves out what it has */
 		return merge_land_finish(l, true, err);
@@ -346,7 +346,7 @@ static int rebase_and_check(struct landing *l, bool *good, struct error *err)
 	if (!l->ask->follow && !patch[0])
 		return error_set(err, ERR_SYSTEM, "cannot read the changes of '%s'", w->branch);
 	if (!l->ask->follow && strcmp(patch, w->patch) != 0)
-		return merge_land_end(l, LAND_CHANGED,
+		return merge_land_changed(l, w->fork, w->head, w->onto, w->after,
 			arena_printf(w->a,
 				"on '%s' these are not the approved changes any more: others "
 				"changed the lines around them",
@@ -376,13 +376,14 @@ static int merge_land_judge(struct landing *l, bool *good, struct error *err)
 		return error_set(
 			err, ERR_STATE, "'%s' changes nothing on '%s'", w->branch, w->target);
 	if (!merge_land_is_approved(l))
-		return merge_land_end(l, LAND_CHANGED,
+		return merge_land_changed(l, l->ask->base, l->ask->approved, w->fork, w->head,
 			arena_printf(w->a,
 				"'%s' is at %.12s, with other changes on '%s' than the "
 				"approved commit %.12s",
 				w->branch, w->head, w->target, l->ask->approved));
 	if (foreign)
-		return merge_land_end(l, LAND_CHANGED,
+		return merge_land_changed(l, w->fork, w->head,
+			git_fork_point(w->a, repo_of(l), w->onto, w->theirs), w->theirs,
 			arena_printf(
 				w->a, "'%s' on 'origin' has commits that are not here", w->branch));
 	*good = true;

@@ -22,7 +22,8 @@ enum { LAND_NO_CHECKS_S = 30 };
 enum land_fate {
 	LAND_LANDED,        /* or, of a branch alone, pushed */
 	LAND_CONFLICT,      /* it does not rebase onto the target */
-	LAND_CHANGED,       /* not the approved changes: before the rebase, or because of it */
+	LAND_CHANGED,       /* not the approved changes: before the rebase, or because of it;
+			     * `output`: how they differ */
 	LAND_CHECKS_FAILED, /* or did not end in time */
 	LAND_MOVED,         /* others pushed to the target LAND_TRIES times meanwhile, or to the
 			     * branch that is to be pushed alone */
@@ -53,6 +54,7 @@ struct land_ask {
 	const char *target; /* of origin; NULL: its default branch */
 	/* What was approved; NULL: the branch as it is. */
 	const char *approved; /* a commit */
+	const char *base;     /* where it had left the target; NULL: not known */
 	const char *patch;    /* its changes, as git_patch_digest() has them; with `approved` */
 	const char *check;    /* a command of sh that runs on the rebased files; NULL: none */
 	unsigned check_s;     /* its time limit, and that of the forge's checks */

@@ -65,6 +65,22 @@ const char *publish_digest(struct publish *w, const char *from, const char *to)
 	return arena_dup(w->a, str_of(patch));
 }
 
+/* No program that the repository configures runs, and no file is written. */
+const char *publish_compare(struct publish *w, const char *const of[4])
+{
+	static const char script[] =
+		"p() { git diff --no-color --no-ext-diff --no-textconv \"$@\" -- | "
+		"sed '/^index /d; s/^@@ [^@]*@@/@@/'; }; p \"$1\" \"$2\" | { p \"$3\" \"$4\" | "
+		"diff -u --label approved --label now /dev/fd/3 -; } 3<&0 | head -c 4000";
+	CLEANUP(buf_release) struct buf out = BUF_INIT;
+
+	if (GIT(w, &(struct error){0}, .name = "diff", .out = &out,
+		    .argv = WORDS("sh", "-c", script, "sh", of[0], of[1], of[2], of[3])) < 0)
+		return NULL;
+	buf_utf8_repair(&out);
+	return arena_dup(w->a, str_trim(buf_str(&out)));
+}
+
 /* ---- what the remote has ---- */
 
 /* Of lines `ID TAB NAME`. */
@@ -300,12 +316,9 @@ static int publish_settle(struct publish *w, bool land, enum pushed *out, struct
 		return -1;
 	now = land ? target : branch;
 	before = land ? w->onto : w->theirs;
-	if (now && strcmp(now, w->after) == 0)
-		*out = PUSH_DONE;
-	else if (strcmp(now ? now : "", before ? before : "") == 0)
-		*out = PUSH_REFUSED;
-	else
-		*out = PUSH_LATE;
+	*out = now && strcmp(now, w->after) == 0 ? PUSH_DONE
+	       : strcmp(now ? now : "", before ? before : "") == 0 ? PUSH_REFUSED
+								   : PUSH_LATE;
 	return 0;
 }
 

@@ -1,8 +1,13 @@
+#include <math.h>
 #include "src/base/clock.h"
 #include "src/merge/requeue.h"
 #include "src/sys/path.h"
 
-const struct requeue_rule requeue_rules[] = {
+static const struct requeue_rule {
+	const char *failure;
+	enum { REQUEUE_NEVER, REQUEUE_COUNTED, REQUEUE_ALWAYS } class;
+	unsigned threshold; /* counted: so many within the window, including this one */
+} requeue_rules[] = {
 	{"MergeConflict", REQUEUE_NEVER, 0},
 	{"RebaseConflict", REQUEUE_NEVER, 0},
 	{"HarnessUnavailable", REQUEUE_NEVER, 0},
@@ -10,27 +15,25 @@ const struct requeue_rule requeue_rules[] = {
 	{"PortCollision", REQUEUE_NEVER, 0},
 	{"OffPeakDeferralExceeded", REQUEUE_NEVER, 0},
 	{"WorktreeOwnershipMismatch", REQUEUE_NEVER, 0},
+	{"AdapterUnavailable", REQUEUE_NEVER, 0},
+	{"AdmissionDenied", REQUEUE_NEVER, 0},
+	{"IndependenceViolated", REQUEUE_NEVER, 0},
 	{"CIFailure", REQUEUE_COUNTED, 3},
 	{"BudgetExceeded", REQUEUE_COUNTED, 2},
 	{"AgentTimeout", REQUEUE_COUNTED, 2},
+	{"ArtifactSchemaInvalid", REQUEUE_COUNTED, 2},
 	{"MaxRetriesExhausted", REQUEUE_ALWAYS, 0},
 	{"MigrationConflict", REQUEUE_ALWAYS, 0},
 	{"MigrationFailed", REQUEUE_ALWAYS, 0},
 	{"EstimateVariance", REQUEUE_ALWAYS, 0},
-	{0},
 };
 
-static const char *const words[] = {
+const char *const requeue_words[] = {
 	[TRIGGER_TRUST_SCORE] = "trust-score",
 	[TRIGGER_OPERATOR] = "operator-requeue",
 	[TRIGGER_TIME] = "time-threshold",
 	[TRIGGER_FAILURE] = "failure-type",
 };
-
-const char *requeue_word(enum requeue_trigger t)
-{
-	return words[t];
-}
 
 /* ---- the history ---- */
 
@@ -41,8 +44,8 @@ static const char original[] = "original";
 
 static bool known_trigger(const char *word)
 {
-	for (size_t i = TRIGGER_OPERATOR; i < COUNT(words); i++)
-		if (strcmp(word, words[i]) == 0)
+	for (size_t i = TRIGGER_OPERATOR; i < COUNT(requeue_words); i++)
+		if (strcmp(word, requeue_words[i]) == 0)
 			return true;
 	return strcmp(word, original) == 0;
 }
@@ -121,28 +124,19 @@ static double difference(double a, double b)
 
 static json *triage_print(const struct triage *t, const struct triage_history *before)
 {
+	double last = before->n ? before->triages[before->n - 1].composite : 0;
+	double composite = isnan(t->composite) ? last : t->composite;
 	json *delta = NULL;
 
 	if (before->n)
-		delta = JSON_OBJECT(JSON_NUMBER("composite",
-			difference(t->composite, before->triages[before->n - 1].composite)));
+		delta = JSON_OBJECT(JSON_NUMBER("composite", difference(composite, last)));
 	return JSON_OBJECT(JSON_TIME("timestamp", t->at ? t->at : clock_now()),
 		JSON_TEXT("trigger", t->trigger),
 		JSON_IF(t->detail, JSON_TEXT("triggerDetail", t->detail)),
-		JSON_NUMBER("composite", t->composite),
+		JSON_NUMBER("composite", composite),
 		JSON_IF(delta, JSON_VALUE("deltaFromPrevious", delta)),
 		JSON_IF(t->model, JSON_TEXT("model", t->model)),
 		JSON_IF(t->cost_usd > 0, JSON_NUMBER("costUsd", t->cost_usd)));
-}
-
-static int tell_storm(const char *artifacts, const char *issue, unsigned count, struct error *err)
-{
-	CLEANUP(json_free)
-	json *fields = JSON_OBJECT(
-		JSON_INT("count", count), JSON_INT("windowHours", FAILURE_WINDOW_S / 3600));
-	struct event h = {.id = EVENT_RETRIAGE_STORM, .issue = issue, .fields = fields};
-
-	return event_emit(artifacts, &h, err);
 }
 
 int triage_append(const char *artifacts, const char *issue, const struct triage *t, unsigned *count,
@@ -164,7 +158,11 @@ int triage_append(const char *artifacts, const char *issue, const struct triage 
 		return -1;
 	*count = triage_recent(&h, clock_now()) + (strcmp(t->trigger, original) != 0);
 	*storm = *count > STORM_LIMIT;
-	return *storm ? tell_storm(artifacts, issue, *count, err) : 0;
+	return *storm ? event_report(artifacts, EVENT_RETRIAGE_STORM, issue, NULL,
+				JSON_OBJECT(JSON_INT("count", *count),
+					JSON_INT("windowHours", FAILURE_WINDOW_S / 3600)),
+				err)
+		      : 0;
 }
 
 int triage_reset(const char *artifacts, const char *issue, const char *why, struct error *err)
@@ -179,9 +177,9 @@ int triage_reset(const char *artifacts, const char *issue, const char *why, stru
 
 static const struct requeue_rule *rule_of(const char *failure)
 {
-	for (const struct requeue_rule *r = requeue_rules; r->failure; r++)
-		if (strcmp(r->failure, failure) == 0)
-			return r;
+	for (size_t i = 0; i < COUNT(requeue_rules); i++)
+		if (strcmp(requeue_rules[i].failure, failure) == 0)
+			return &requeue_rules[i];
 	return NULL;
 }
 
@@ -214,47 +212,33 @@ int requeue_decide(const struct requeue_ask *ask, enum requeue_trigger *out, str
 	return 0;
 }
 
-static int merge_requeue_tell(const char *artifacts, const char *issue, const char *failure,
-	const struct requeue_places *places, enum requeue_trigger trigger, struct error *err)
-{
-	CLEANUP(json_free)
-	json *fields = JSON_OBJECT(JSON_TEXT("trigger", requeue_word(trigger)),
-		JSON_BOOL("rescored", trigger != TRIGGER_TRUST_SCORE),
-		JSON_IF(failure, JSON_TEXT("failure", failure)),
-		JSON_IF(places && places->old >= 0, JSON_INT("oldPosition", places->old)),
-		JSON_IF(places && places->fresh >= 0, JSON_INT("newPosition", places->fresh)));
-	struct event h = {.id = EVENT_REQUEUE, .issue = issue, .fields = fields};
-
-	return event_emit(artifacts, &h, err);
-}
-
-static int note(const char *artifacts, const char *issue, const char *failure,
-	enum requeue_trigger trigger, int64_t now, struct error *err)
-{
-	CLEANUP(json_free) json *line = NULL;
-
-	if (!failure) /* the triage that follows names the trigger */
-		return 0;
-	line = JSON_OBJECT(JSON_TIME("timestamp", now), JSON_TEXT("failure", failure),
-		JSON_TEXT("decision", requeue_word(trigger)));
-	return artifact_append(artifacts, issue, "triage-history.jsonl", line, err);
-}
-
 int requeue_issue(const char *artifacts, const char *issue, const char *failure,
 	bool operator_asked, const struct requeue_places *places, enum requeue_trigger *out,
 	struct error *err)
 {
 	CLEANUP(arena_release) struct arena a = {0};
+	CLEANUP(json_free) json *line = NULL;
 	struct triage_history h;
 	const struct requeue_ask ask = {.failure = failure,
 		.past = &h,
 		.now = clock_now(),
 		.operator_asked = operator_asked};
 
-	if (triage_read(&a, artifacts, issue, &h, err) < 0 || requeue_decide(&ask, out, err) < 0 ||
-		note(artifacts, issue, failure, *out, ask.now, err) < 0)
+	if (triage_read(&a, artifacts, issue, &h, err) < 0 || requeue_decide(&ask, out, err) < 0)
 		return -1;
-	return merge_requeue_tell(artifacts, issue, failure, places, *out, err);
+	line = JSON_OBJECT(JSON_TIME("timestamp", ask.now), JSON_TEXT("failure", failure),
+		JSON_TEXT("decision", requeue_words[*out]));
+	/* Without a failure the triage that follows names the trigger. */
+	if (failure && artifact_append(artifacts, issue, name, line, err) < 0)
+		return -1;
+	return event_report(artifacts, EVENT_REQUEUE, issue, NULL,
+		JSON_OBJECT(JSON_TEXT("trigger", requeue_words[*out]),
+			JSON_BOOL("rescored", *out != TRIGGER_TRUST_SCORE),
+			JSON_IF(failure, JSON_TEXT("failure", failure)),
+			JSON_IF(places && places->old >= 0, JSON_INT("oldPosition", places->old)),
+			JSON_IF(places && places->fresh >= 0,
+				JSON_INT("newPosition", places->fresh))),
+		err);
 }
 
 int requeue_and_triage(const char *artifacts, const char *issue, const char *failure,
@@ -269,7 +253,7 @@ int requeue_and_triage(const char *artifacts, const char *issue, const char *fai
 	return trigger == TRIGGER_TRUST_SCORE
 		       ? 0
 		       : triage_append(artifacts, issue,
-				 &(struct triage){.trigger = requeue_word(trigger),
+				 &(struct triage){.trigger = requeue_words[trigger],
 					 .detail = failure,
 					 .composite = composite},
 				 &count, storm, err);

@@ -20,15 +20,7 @@ struct past_failure {
 
 enum requeue_trigger { TRIGGER_TRUST_SCORE, TRIGGER_OPERATOR, TRIGGER_TIME, TRIGGER_FAILURE };
 /* "trust-score", "operator-requeue", "time-threshold", "failure-type" */
-const char *requeue_word(enum requeue_trigger t);
-
-enum requeue_class { REQUEUE_NEVER, REQUEUE_COUNTED, REQUEUE_ALWAYS };
-struct requeue_rule {
-	const char *failure; /* NULL: the end of the table */
-	enum requeue_class class;
-	unsigned threshold; /* counted: so many within the window, including this one */
-};
-extern const struct requeue_rule requeue_rules[];
+extern const char *const requeue_words[];
 
 struct requeue_ask {
 	const char *failure; /* MergeConflict ...; NULL: none, an operator requests it */
@@ -41,7 +33,7 @@ int requeue_decide(const struct requeue_ask *ask, enum requeue_trigger *out, str
 
 struct triage {
 	const char *trigger, *detail; /* "original", "time-threshold" ...; detail may be NULL */
-	double composite, cost_usd;   /* cost 0: unknown */
+	double composite, cost_usd;   /* composite NAN: as it was, else 0; cost 0: unknown */
 	const char *model;            /* NULL */
 	int64_t at;                   /* 0: now */
 };
@@ -73,8 +65,8 @@ struct requeue_places {
 int requeue_issue(const char *artifacts, const char *issue, const char *failure,
 	bool operator_asked, const struct requeue_places *places, enum requeue_trigger *out,
 	struct error *err);
-/* The same, and, unless the issue keeps its score, a triage with the score `composite`. failure
- * NULL: a person requests it. *storm: as of triage_append(). */
+/* The same, and, unless the issue keeps its score, a triage with the score `composite` (NAN: as it
+ * was). failure NULL: a person requests it. *storm: as of triage_append(). */
 int requeue_and_triage(const char *artifacts, const char *issue, const char *failure,
 	double composite, bool *storm, struct error *err);
 

@@ -1,3 +1,4 @@
+#include <math.h>
 #include <sys/stat.h>
 #include "context/lease.h"
 #include "src/base/clock.h"
@@ -222,11 +223,11 @@ static const char *const *agent_environment(
 	return env.items;
 }
 
-static unsigned timeout_of(const struct agent_call *c)
+unsigned run_agent_timeout(const struct run_item *r, const struct stage_spec *s)
 {
-	if (c->run->request->timeout_s)
-		return (unsigned)c->run->request->timeout_s;
-	return c->spec && c->spec->timeout_s ? (unsigned)c->spec->timeout_s : TIMEOUT_S;
+	if (r->request->timeout_s)
+		return (unsigned)r->request->timeout_s;
+	return s && s->timeout_s ? (unsigned)s->timeout_s : TIMEOUT_S;
 }
 
 static void keep_line(void *log, struct str line)
@@ -266,7 +267,7 @@ static int set_input(
 		.artifacts = r->artifacts,
 		.env = agent_environment(c, judged, own),
 		.tools = role->tools,
-		.timeout_s = timeout_of(c),
+		.timeout_s = run_agent_timeout(r, c->spec),
 		.max_budget_usd = c->spec ? c->spec->max_budget_usd : 0,
 		.cancel = r->cancel,
 		.inherit = c->run->gate ? gate_descriptor(c->run->gate) : 0,
@@ -357,33 +358,45 @@ static int check_artifact(struct agent_call *c, struct error *err)
 	return 0;
 }
 
+static bool is_in_policy(const struct stage_spec *s, const char *name)
+{
+	return s && s->failure_declared && (!s->failure_on || strcmp(s->failure_on, name) == 0);
+}
+
 bool run_failure_applies(
 	const struct stage_spec *s, const char *name, enum failure_strategy strategy)
 {
-	return s && s->failure_declared && s->on_failure == strategy &&
-	       (!s->failure_on || strcmp(s->failure_on, name) == 0);
+	return is_in_policy(s, name) && s->on_failure == strategy;
 }
 
-/* Best effort. A failure that is in no class of requeue.h is left out. */
-static void requeue_failed(const struct run_item *r, const char *name)
+/* True: the issue was triaged too often. Best effort. A failure that is in no class of requeue.h is
+ * left out. A run has no other score than the last one. */
+static bool requeue_failed(const struct run_item *r, const struct stage_spec *s, const char *name)
 {
-	enum requeue_trigger ignored;
+	bool storm = false;
 	struct error why;
 
-	if (r->artifacts &&
-		requeue_issue(r->artifacts, r->call.id, name, false, NULL, &ignored, &why) < 0 &&
+	if (r->artifacts && is_in_policy(s, name) &&
+		requeue_and_triage(r->artifacts, r->call.id, name, NAN, &storm, &why) < 0 &&
 		why.code != ERR_USAGE)
 		error_print(&why);
+	return storm;
 }
 
 int run_failure_end(
 	const struct run_item *r, const struct stage_spec *s, const char *name, struct error *err)
 {
-	bool pause = run_failure_applies(s, name, FAILURE_PAUSE);
+	bool storm = requeue_failed(r, s, name),
+	     pause = run_failure_applies(s, name, FAILURE_PAUSE);
 
 	if (!pause && !run_failure_applies(s, name, FAILURE_ABORT))
-		return 0;
-	requeue_failed(r, name);
+		return storm ? error_set(err, ERR_STATE,
+				       "stage '%s' ended with '%s', and '%s' was triaged more than "
+				       "%d times in a day (RetriageStorm): find the cause before "
+				       "it is "
+				       "run again",
+				       s->name, name, r->call.id, STORM_LIMIT)
+			     : 0;
 	return error_set(err, pause ? ERR_STATE : ERR_CHECK,
 		"stage '%s' ended with '%s': its onFailure is '%s'%s", s->name, name,
 		pause ? "pause" : "abort", pause ? "; the same command continues" : "");
@@ -570,6 +583,7 @@ static int handle_violation(struct agent_call *c, struct error *err)
 {
 	if (chain_emit_violation(c->run->artifacts, c->run->call.id, c->spec, &c->chain, err) < 0)
 		return -1;
+	(void)requeue_failed(c->run, c->spec, "IndependenceViolated");
 	if (chain_violation_strategy(c->spec) != FAILURE_CONTINUE)
 		return error_set(err,
 			chain_violation_strategy(c->spec) == FAILURE_ABORT ? ERR_CHECK : ERR_STATE,
@@ -622,28 +636,6 @@ static int make_prompt(
 	if (skill.path)
 		c->skill_dir = arena_dup(c->arena, path_dir(skill.path));
 	return brief_add(prompt, BRIEF_PROMPT, &f, c->id, role, &skill, err);
-}
-
-int run_gate_take(struct arena *a, struct run_item *r, const json *action, struct pool *pool,
-	struct error *err)
-{
-	struct agent_call c = {
-		.run = r, .arena = a, .action = action, .id = json_get_str(action, "id")};
-	const char *agent = json_get_str(action, "agent");
-	struct gate_ask wait = {.who = c.id, .cancel = r->cancel};
-
-	c.spec = run_agent_stage(a, r->pipeline, c.id, agent ? agent : "");
-	if (!c.spec || !gate_stage_holds(c.spec))
-		return 0;
-	c.stage = c.spec->name;
-	wait.wait_ms = timeout_of(&c) * 1000;
-	if (run_pool_open(a, &r->worktree, r->call.repo, pool, err) < 0 ||
-		gate_take(a, pool, &wait, &r->gate, err) < 0)
-		return -1;
-	script_inherit = gate_descriptor(r->gate);
-	for (const char *const *e = r->gate->env; *e; e++)
-		(void)putenv(arena_dup(a, str_of(*e)));
-	return 0;
 }
 
 int run_agent_call(struct arena *a, const struct run_item *r, const json *action, const char *first,

@@ -8,6 +8,7 @@
 #include "src/run/run_internal.h"
 #include "src/sandbox/sandbox.h"
 #include "src/setup/setup.h"
+#include "src/sys/process.h"
 #include "steps/steps.h"
 
 enum { CHAIN_MAX = 8 };
@@ -485,6 +486,7 @@ int run_setup(struct arena *a, struct run_item *r, struct error *err)
 	const struct run_request *q = r->request;
 
 	r->real = q->harness || q->pipeline;
+	r->keeper = process_own_name(a);
 	if (run_setup_shared(a, r, err) < 0 || plan_worktree(a, r, err) < 0)
 		return -1;
 	if (q->agents &&

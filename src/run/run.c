@@ -42,6 +42,7 @@ struct run_work {
 	bool ordered; /* a step takes each answer */
 	bool failed;  /* `err` says why it has stopped */
 	struct error err;
+	bool later; /* it waits for the merge gate */
 	json *done; /* how it has ended, or what it waits for; NULL: neither */
 	int status; /* the exit status of a run of this item */
 	int64_t started_ms;
@@ -354,9 +355,21 @@ static int next_step(struct run_loop *l, struct run_work *w, struct buf *line)
 	if (l->next)
 		return l->next(l->next_data, &call, line, &w->err);
 	call.ordered = &w->ordered;
+	call.later = &w->later;
 	if (run_step(&a, &call, line, &w->err) < 0)
 		return -1;
 	run_setup_entered(&w->of);
+	return 0;
+}
+
+/* An effect needs the merge gate, which others have: the step is repeated. */
+static int wait_for_gate(struct run_work *w, bool waited)
+{
+	if (!waited)
+		error_log("dev-team: %s waits: %s", w->of.call.id, w->err.text);
+	w->of.n_steps--;
+	json_free(&w->done);
+	w->phase = WORK_WAITS;
 	return 0;
 }
 
@@ -364,7 +377,7 @@ static int step_work(struct run_loop *l, struct run_work *w)
 {
 	CLEANUP(arena_release) struct arena a = {0};
 	CLEANUP(buf_release) struct buf line = BUF_INIT;
-	bool first = !w->of.n_steps++;
+	bool first = !w->of.n_steps++, waited = w->later;
 	json *array;
 
 	talk_about(l, w);
@@ -373,8 +386,10 @@ static int step_work(struct run_loop *l, struct run_work *w)
 		w->of.stopped = true;
 		return -1;
 	}
-	if (next_step(l, w, &line) < 0 ||
-		json_parse(&array, line.len ? buf_str(&line) : STR("[]"), &w->err) < 0)
+	w->later = false;
+	if (next_step(l, w, &line) < 0)
+		return w->later ? wait_for_gate(w, waited) : -1;
+	if (json_parse(&array, line.len ? buf_str(&line) : STR("[]"), &w->err) < 0)
 		return -1;
 	vec_push(&l->arrays, array);
 	if (first && !l->next) {
@@ -539,6 +554,8 @@ static void end_work(struct run_loop *l, struct run_work *w)
 
 	w->phase = WORK_OVER;
 	l->active--;
+	if (l->n > 1 && w->of.pipeline)
+		run_gate_end(l->arena, &w->of, w->of.call.id);
 	if (l->n == 1)
 		report_to_caller(l, NULL, RUN_REPORT_OVER, NULL, NULL);
 	if (w->failed && !l->next)
@@ -561,7 +578,8 @@ static void advance(struct run_loop *l)
 		if (w->phase == WORK_WAITS && !still_waits(w->of.call.context_file, w->done)) {
 			w->phase = WORK_ACTIVE;
 			w->due = true;
-			w->of.call.returned = NULL; /* the agents were held up */
+			if (!w->later)
+				w->of.call.returned = NULL; /* the agents were held up */
 		}
 		if (w->phase == WORK_ACTIVE && w->due && step_work(l, w) < 0)
 			end_jobs(l, w, false);
@@ -662,7 +680,8 @@ static bool wait_for_first(struct run_loop *l)
 		if (l->works[i].phase != WORK_WAITS)
 			continue;
 		waits = true;
-		if (clock_parse(json_get_str(l->works[i].done, "until"), &until) == 0 &&
+		if (!l->works[i].later &&
+			clock_parse(json_get_str(l->works[i].done, "until"), &until) == 0 &&
 			until < first)
 			first = until;
 	}

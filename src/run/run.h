@@ -62,6 +62,9 @@ struct run_step_call {
 	/* Of a run: the budgets and plans of its pipeline apply; NULL: none do. */
 	const struct run_item *run;
 	bool scripted; /* of a run: no agent needs its role or skill */
+	/* Set instead of waiting: the merge gate is not free for an effect, the step failed and is
+	 * to be repeated; NULL: waits, as long as the stage may run. */
+	bool *later;
 	bool *ordered; /* set: the actions wait for each other, a step takes each answer; or NULL */
 	/* Shows why an answer does not count; may be NULL. */
 	void (*refuted)(void *data, const char *fault);

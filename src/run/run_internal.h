@@ -29,6 +29,7 @@ struct run_item {
 	struct run_worktree worktree; /* of.path NULL: not made yet, or it works in the checkout */
 	bool entered;                 /* people know of it */
 	int cancel;                   /* of run_interrupt_begin() */
+	const char *keeper;           /* the process of the run, which keeps the gate */
 	size_t n_started;             /* actions */
 	size_t n_steps;               /* between them */
 	bool stopped;                 /* as run_stop() asked */
@@ -124,6 +125,8 @@ int run_end_children(struct arena *a, const struct run_step_call *call,
 /* The workflow of a child, as the workflow `parent` names it: a path is relative to that file. */
 int run_child_workflow(struct arena *a, const char *parent, const char *name, const char *root,
 	const char *repo, const char **path, struct error *err);
+/* The action that waits for the end of the item of this document; NULL: none. */
+const char *run_parent_action(struct arena *a, const char *document);
 /* The document of the item that is above all others of this one, which may not be saved yet; its
  * own if it is no child. */
 const char *run_top_document(struct arena *a, const struct context_file *f);
@@ -136,7 +139,8 @@ struct clearance;
 struct run_entry {
 	const char *repo; /* first: environment_local reads it */
 	const struct run_step_call *call;
-	const char *document; /* of the item */
+	const char *document;            /* of the item */
+	const struct context_file *file; /* it */
 	bool in_place;
 	unsigned slots; /* ports to reserve for its children, unless the run says */
 	const struct remote_state *remote; /* as the first step found it; NULL: not asked */
@@ -204,6 +208,25 @@ int checkout_enter(struct arena *a, const struct run_entry *e, const char *id,
 /* -1: another item is in progress in the checkout, whose uncommitted files are not the user's. */
 int checkout_check_free(struct arena *a, const struct run_entry *e, struct error *err);
 
+/* ---- the merge gate (gate.c) ---- */
+
+/* Waits until this process, which carries the action out, holds the gate of the pool, if its stage
+ * does, or one whose state waits for the item: r->gate. Agents, scripts and scripted agents inherit
+ * it. *pool is the caller's to close, after gate_drop(). The item keeps its place in the line until
+ * run_gate_end(). */
+int run_gate_take(struct arena *a, struct run_item *r, const json *action, struct pool *pool,
+	struct error *err);
+/* environment.carry_out(), under the gate in such a state. -1: also as struct run_step_call has
+ * `later`. */
+int run_gate_carry_out(void *data, const struct effect_kind *kind, const struct item_place *place,
+	const char *id, bool *done, struct error *err);
+/* After a step: the item's place in the line ends, unless it is in such a state and has actions to
+ * carry out. Best effort, as the next. */
+void run_gate_leave(
+	struct arena *a, const struct run_step_call *call, const struct context_file *f);
+/* The same, whatever its state is. */
+void run_gate_end(struct arena *a, const struct run_item *r, const char *item);
+
 /* ---- actions (action.c, agent.c) ---- */
 
 enum { RUN_WORD_SIZE = 80 };
@@ -254,16 +277,14 @@ struct run_answer {
 /* Whether the stage's onFailure is `strategy` and applies to the failure `name`. s NULL: no. */
 bool run_failure_applies(
 	const struct stage_spec *s, const char *name, enum failure_strategy strategy);
-/* -1 if it ends the run: ERR_CHECK for `abort`, ERR_STATE for `pause`; else 0. A failure that ends
- * it is noted in the history of triages, and the event Requeue says how the issue returns to the
- * queue, if the failure has a class (requeue.h). */
+/* After the last retry. -1 if it ends the run: ERR_CHECK for `abort`, ERR_STATE for `pause` and for
+ * a storm of triages; else 0. A failure that the stage's onFailure applies to is noted in the
+ * history of triages, and the event Requeue says how the issue returns to the queue, if the failure
+ * has a class (requeue.h). */
 int run_failure_end(
 	const struct run_item *r, const struct stage_spec *s, const char *name, struct error *err);
-/* Waits until this process, which carries the action out, holds the gate of the pool, if its stage
- * does: r->gate. Agents, scripts and scripted agents inherit it. *pool is the caller's to close,
- * after gate_drop(). */
-int run_gate_take(struct arena *a, struct run_item *r, const json *action, struct pool *pool,
-	struct error *err);
+/* How long an agent of the stage may run, and wait for the gate. s NULL: none. */
+unsigned run_agent_timeout(const struct run_item *r, const struct stage_spec *s);
 /* Chooses harness and model, and calls the agent. `first`: where the chain begins; NULL: as it is.
  * What a harness did that was left for another one, or for the reset of a limit, is noted and
  * booked at once. -1: no harness of the chain can be used, none of them because of a usage limit,

@@ -506,7 +506,8 @@ static void add_part(struct buf *out, size_t from, const char *before, const cha
 /* The one line that a list has of it, behind id, status and state. */
 static void add_summary(struct buf *out, const json *item)
 {
-	CLEANUP(buf_release) struct buf cost = BUF_INIT;
+	CLEANUP(buf_release) struct buf cost = BUF_INIT, on = BUF_INIT;
+	const char *landed = status_text(item, "landed");
 	const char *url = status_text(item, "pull_request"),
 		   *why = *status_text(item, "error")      ? status_text(item, "error")
 			  : *status_text(item, "question") ? status_text(item, "question")
@@ -523,7 +524,8 @@ static void add_summary(struct buf *out, const json *item)
 	add_part(out, from, "until ", status_text(item, "until"));
 	add_part(out, from, "", cost.len ? cost.s : "");
 	add_part(out, from, "", strstr(why, url) ? "" : url);
-	add_part(out, from, "landed on ", status_text(item, "landed"));
+	buf_add(&on, (struct str){landed, strcspn(landed, ";")}); /* the receipt is longer */
+	add_part(out, from, "landed on ", on.len ? on.s : "");
 	add_part(out, from, "", status_text(item, "continue"));
 }
 

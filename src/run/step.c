@@ -435,6 +435,7 @@ static int step_locked(struct arena *a, const struct run_step_call *call, struct
 		.call = call,
 		.document =
 			arena_dup(a, str_of(f->path)), /* a repeated save opens the file again */
+		.file = f,
 		.in_place = call->in_place || (!w->worktree && !call->own_worktree),
 		.slots = count_slots(w),
 		.plugin_root = call->plugin_root};
@@ -451,6 +452,7 @@ static int step_locked(struct arena *a, const struct run_step_call *call, struct
 	environment.data = &entry;
 	environment.enter = run_place_enter;
 	environment.evidence = run_place_evidence;
+	environment.carry_out = run_gate_carry_out;
 	environment.say = run_step_log_text;
 	if (call->client)
 		environment.client = run_client;
@@ -478,6 +480,7 @@ static int step_locked(struct arena *a, const struct run_step_call *call, struct
 	}
 	if (engine_step(&e, out, err) < 0 || run_end_children(a, call, f, false, err) < 0)
 		return -1;
+	run_gate_leave(a, call, f);
 	if (entry.notice)
 		run_step_log_text(NULL, entry.notice);
 	return run_quota_denied(&entry, buf_str(out), err);

@@ -78,8 +78,7 @@ static char *item_of(struct arena *a, const char *id)
 	return arena_dup(a, (struct str){id, strcspn(id, "/")});
 }
 
-/* The action that waits for the item of this document; NULL: none. */
-static const char *parent_action(struct arena *a, const char *document)
+const char *run_parent_action(struct arena *a, const char *document)
 {
 	CLEANUP(context_close) struct context_file f = {0};
 	struct error ignored;
@@ -101,7 +100,7 @@ static const char *parent_action(struct arena *a, const char *document)
 /* Of the item that waits for the item of this document; NULL: none does. */
 static const char *document_above(struct arena *a, const char *document)
 {
-	const char *action = parent_action(a, document);
+	const char *action = run_parent_action(a, document);
 
 	return action ? run_child_document(a, document, item_of(a, action)) : NULL;
 }
@@ -113,7 +112,7 @@ const char *run_above(struct arena *a, const char *document)
 
 	return found || !above || !status_run_active(a, above)
 		       ? found
-		       : item_of(a, parent_action(a, document));
+		       : item_of(a, run_parent_action(a, document));
 }
 
 const char *run_top_document(struct arena *a, const struct context_file *f)
@@ -650,7 +649,7 @@ static void add_attempts(struct arena *a, const struct context_file *f, const ch
 	for (unsigned long i = from; i <= n; i++) {
 		const char *id = i == 1 ? first : arena_printf(a, "%s.%lu", first, i);
 		const char *document = run_child_document(a, f->path, id);
-		const char *action = parent_action(a, document);
+		const char *action = run_parent_action(a, document);
 
 		if (action && str_is(context_get(&f->doc, "work_item_id"), item_of(a, action)))
 			vec_push_in(a, out, ((struct run_begun){id, document, action}));

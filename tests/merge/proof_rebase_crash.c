@@ -188,7 +188,6 @@ static bool stop_at(int n)
 {
 	struct gate_holder was;
 	struct other o;
-	bool held;
 	int status;
 
 	setenv("WHEN", "stopped", 1);
@@ -201,8 +200,8 @@ static bool stop_at(int n)
 		return false;
 	}
 	assert_true(gate_is_held());
-	assert_int_equal(gate_force(&arena, &pool, 0, &was, &held, &err), 0);
-	assert_true(held);
+	assert_int_equal(gate_force(&arena, &pool, 0, &was, &err), 0);
+	assert_true(was.held);
 	assert_int_equal(exit_status(&o), 128 + SIGKILL);
 	return true;
 }

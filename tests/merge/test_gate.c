@@ -177,20 +177,105 @@ GATE_TEST(who_runs_under_the_gate_is_inside_already)
 	gate_drop(&g);
 }
 
+/* ---- a place that a process keeps ---- */
+
+static struct gate_ask kept_by(const char *keeper, unsigned wait_ms)
+{
+	return (struct gate_ask){.who = "ADR-1",
+		.wait_ms = wait_ms,
+		.lease = true,
+		.lease_s = 3600,
+		.keeper = keeper};
+}
+
+static void take_and_end(int ready, void *data)
+{
+	const struct gate_ask ask = kept_by(data, 60000);
+	struct gate *g;
+
+	(void)ready;
+	if (gate_take(&arena, &pool, &ask, &g, &err) < 0)
+		_exit(1);
+	gate_drop(&g);
+}
+
+static void wait_for_end(int ready, void *data)
+{
+	(void)data;
+	send_ready(ready);
+	(void)pause();
+}
+
+GATE_TEST(the_gate_is_kept_between_two_actions_until_the_item_leaves)
+{
+	char *self = process_own_name(&arena);
+	const struct gate_ask again = kept_by(self, 0), late = {.who = "late", .wait_ms = 1};
+	struct other o = other(take_and_end, self);
+	struct gate *g;
+
+	assert_int_equal(exit_status(&o), 0);
+	assert_true(gate_is_held());
+	assert_int_equal(gate_take(&arena, &pool, &late, &g, &err), -1);
+	assert_int_equal(gate_take(&arena, &pool, &again, &g, &err), 0);
+	assert_int_equal(g->fence, 1);
+	gate_drop(&g);
+	assert_true(gate_is_held());
+	gate_end_lease(&arena, pool.dir, "ADR-1");
+	assert_false(gate_is_held());
+}
+
+GATE_TEST(the_gate_is_free_once_the_process_that_keeps_it_has_ended)
+{
+	struct other keeper = other(wait_for_end, NULL), o;
+
+	assert_true(wait_ready(&keeper));
+	o = other(take_and_end, process_name(&arena, keeper.pid));
+	assert_int_equal(exit_status(&o), 0);
+	assert_true(gate_is_held());
+	kill(keeper.pid, SIGKILL);
+	assert_int_equal(exit_status(&keeper), 128 + SIGKILL);
+	assert_false(gate_is_held());
+}
+
+GATE_TEST(a_kept_place_in_the_line_is_not_lost_by_looking)
+{
+	char *self = process_own_name(&arena);
+	const struct gate_ask look = kept_by(self, 0), wait = kept_by(self, 60000);
+	struct gate *g = gate_now(0), *own;
+	struct gate_holder h;
+	struct other later;
+	int64_t fence;
+
+	for (int i = 0; i < 3; i++) {
+		assert_int_equal(gate_take(&arena, &pool, &look, &own, &err), -1);
+		assert_non_null(strstr(err.text, "MergeGateLockTimeout"));
+		assert_int_equal(gate_length(&h, &fence), 2);
+	}
+	later = other(note_turn, (void *)(uintptr_t) "b");
+	while (gate_length(&h, &fence) < 3)
+		(void)poll(NULL, 0, 1);
+	gate_drop(&g);
+	assert_int_equal(gate_take(&arena, &pool, &wait, &own, &err), 0);
+	assert_int_equal(own->fence, 2);
+	gate_drop(&own);
+	assert_int_equal(gate_length(&h, &fence), 2);
+	gate_end_lease(&arena, pool.dir, "ADR-1");
+	assert_int_equal(exit_status(&later), 0);
+}
+
 GATE_TEST(a_forced_release_is_of_the_one_that_was_meant)
 {
 	struct other o = holder();
 	struct gate_holder was;
-	bool held;
 
-	assert_int_equal(gate_force(&arena, &pool, 7, &was, &held, &err), -1);
+	assert_int_equal(gate_force(&arena, &pool, 7, &was, &err), -1);
 	assert_error(&err, "dev-team: merge gate is held with fence 1, not 7");
-	assert_int_equal(gate_force(&arena, &pool, 1, &was, &held, &err), 0);
-	assert_true(held);
+	assert_int_equal(gate_force(&arena, &pool, 1, &was, &err), 0);
+	assert_true(was.held);
 	assert_int_equal(was.pid, o.pid);
 	assert_int_equal(exit_status(&o), 128 + SIGKILL);
-	assert_int_equal(gate_force(&arena, &pool, 0, &was, &held, &err), 0);
-	assert_false(held);
+	assert_int_equal(gate_force(&arena, &pool, 0, &was, &err), 0);
+	assert_false(was.held);
 }
 
 GATE_TEST(stages_that_hold_it)

@@ -35,6 +35,9 @@ static const struct {
 	{"PortCollision", H, {0}, false, TRIGGER_TRUST_SCORE},
 	{"OffPeakDeferralExceeded", H, {0}, false, TRIGGER_TRUST_SCORE},
 	{"WorktreeOwnershipMismatch", H, {0}, false, TRIGGER_TRUST_SCORE},
+	{"AdapterUnavailable", H, {1, 2, 3, 4}, false, TRIGGER_TRUST_SCORE},
+	{"AdmissionDenied", H, {1, 2, 3, 4}, false, TRIGGER_TRUST_SCORE},
+	{"IndependenceViolated", H, {1, 2, 3, 4}, false, TRIGGER_TRUST_SCORE},
 	{"MergeConflict", H, {1, 2, 3, 4}, false, TRIGGER_TRUST_SCORE},
 	/* Always. */
 	{"MaxRetriesExhausted", H, {0}, false, TRIGGER_FAILURE},
@@ -54,6 +57,8 @@ static const struct {
 	{"AgentTimeout", H, {25 * H}, false, TRIGGER_TRUST_SCORE},
 	{"BudgetExceeded", H, {0}, false, TRIGGER_TRUST_SCORE},
 	{"BudgetExceeded", H, {24 * H}, false, TRIGGER_FAILURE},
+	{"ArtifactSchemaInvalid", H, {0}, false, TRIGGER_TRUST_SCORE},
+	{"ArtifactSchemaInvalid", H, {H}, false, TRIGGER_FAILURE},
 };
 
 TEST(decisions)
@@ -73,7 +78,7 @@ TEST(decisions)
 				rows[i].failure, now - rows[i].past[h.n_failures]};
 		assert_int_equal(requeue_decide(&ask, &got, &err), 0);
 		if (got != rows[i].trigger)
-			fail_msg("row %zu: %s: %s", i, rows[i].failure, requeue_word(got));
+			fail_msg("row %zu: %s: %s", i, rows[i].failure, requeue_words[got]);
 	}
 }
 
