@@ -11,8 +11,9 @@ static void reviewing_request(struct step_context *c)
 			STEPS_READS(CONTEXT_BRIEF, CONTEXT_SUMMARY, STEPS_FIXES));
 		return;
 	}
-	r = steps_request_agent(c, "Reviewing", "reviewer", "reviewer-review", CONTEXT_REVIEW_NOTES,
-		"approved | changes_requested", STEPS_READS(CONTEXT_BRIEF, STEPS_LANDING));
+	r = steps_request_agent(c, "Reviewing", steps_reviewer(c), "reviewer-review",
+		CONTEXT_REVIEW_NOTES, "approved | changes_requested",
+		STEPS_READS(CONTEXT_BRIEF, STEPS_LANDING));
 	if (r && c->workflow->review_comments)
 		r->args = arena_printf(c->arena, "%s comment", c->id);
 }

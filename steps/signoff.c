@@ -36,9 +36,9 @@ static struct step_request *request_checks(struct step_context *c)
 /* Three at once. */
 static void signoff_request(struct step_context *c)
 {
-	struct step_request *r =
-		steps_request_agent(c, "Signing off", "reviewer", "reviewer-sign-off", REVIEW,
-			"approved | changes_requested", STEPS_READS(CONTEXT_BRIEF, STEPS_LANDING));
+	struct step_request *r = steps_request_agent(c, "Signing off", steps_reviewer(c),
+		"reviewer-sign-off", REVIEW, "approved | changes_requested",
+		STEPS_READS(CONTEXT_BRIEF, STEPS_LANDING));
 
 	if (r)
 		r->message = arena_printf(c->arena, "%s: review", r->message);

@@ -126,6 +126,11 @@ struct step_request *steps_request_agent(struct step_context *c, const char *doi
 	return r;
 }
 
+const char *steps_reviewer(const struct step_context *c)
+{
+	return c->workflow->reviewer ? c->workflow->reviewer : "reviewer";
+}
+
 struct step_request *steps_request_approval(
 	struct step_context *c, const char *what, const char *writes, const char *format)
 {

@@ -31,6 +31,8 @@ enum { STEPS_VALIDATE_S = 1800 }; /* unless the workflow sets another limit */
 struct step_request *steps_request_agent(struct step_context *c, const char *doing,
 	const char *agent, const char *skill, const char *writes, const char *format,
 	const char *const *reads);
+/* The role that reviews. */
+const char *steps_reviewer(const struct step_context *c);
 #define STEPS_READS(...) ((const char *const[]){__VA_ARGS__, NULL})
 #define STEPS_FIXES      CONTEXT_FIX "N"
 #define STEPS_LANDING    "Landing" /* why the branch did not land; left out if it has not tried */

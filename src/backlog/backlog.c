@@ -240,9 +240,7 @@ static int check_draft(const struct backlog *b, const struct task_draft *d, stru
 			return error_set(
 				err, ERR_USAGE, "an acceptance criterion must be one line of text");
 	task_parse(b->arena, file, text, &t);
-	if (!t.faults.n)
-		return 0;
-	return error_set(err, ERR_USAGE, "%s", t.faults.items[0].text);
+	return t.faults.n ? error_set(err, ERR_USAGE, "%s", t.faults.items[0].text) : 0;
 }
 
 int backlog_create(struct arena *a, const char *repo, const struct task_draft *draft,
@@ -267,8 +265,7 @@ int backlog_create(struct arena *a, const char *repo, const struct task_draft *d
 		backlog_take_number(str_of(b.tasks[i].id), draft->key, &last);
 	*id = arena_printf(a, "%s-%lu", draft->key, last + 1);
 	*file = arena_printf(a, BACKLOG_TASKS "/%s - %s.md", *id, *slug ? slug : "task");
-	for (char *c = (char *)(uintptr_t)*file; *c; c++)
-		*c = (char)tolower((unsigned char)*c);
+	*file = arena_lower(a, str_of(*file));
 	add_draft(&text, draft, *id);
 	if (check_draft(&b, draft, buf_str(&text), *file, err) < 0)
 		return -1;

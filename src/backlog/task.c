@@ -73,22 +73,13 @@ const char *task_priority_word(unsigned weight)
 	return priorities[weight - 1];
 }
 
-static const char *lowered(struct arena *a, struct str s)
-{
-	char *low = arena_dup(a, str_trim(s));
-
-	for (char *c = low; *c; c++)
-		*c = (char)tolower((unsigned char)*c);
-	return low;
-}
-
 static void read_priority(struct config_reader *r, const struct config_field *f, const char *key,
 	const struct yaml *v, void *into)
 {
 	unsigned at;
 
 	if (v->kind == YAML_SCALAR &&
-		str_index(str_of(lowered(r->arena, v->text)), priorities, &at))
+		str_index(str_of(arena_lower(r->arena, str_trim(v->text))), priorities, &at))
 		*(unsigned *)into = at + 1;
 	else
 		config_refuse(r, f, key, v, "'low', 'medium', 'high' or 'critical'");
@@ -244,7 +235,7 @@ static const struct {
 
 static enum task_status task_status_of(struct arena *a, const char *text)
 {
-	const char *low = lowered(a, str_of(text));
+	const char *low = arena_lower(a, str_trim(str_of(text)));
 
 	for (size_t i = 0; i < COUNT(statuses); i++)
 		if (strcmp(low, statuses[i].word) == 0)

@@ -453,6 +453,15 @@ void *arena_alloc(struct arena *a, size_t n)
 	return memset(arena_raw(a, n), 0, n);
 }
 
+char *arena_lower(struct arena *a, struct str s)
+{
+	char *low = arena_dup(a, s);
+
+	for (char *c = low; *c; c++)
+		*c = *c >= 'A' && *c <= 'Z' ? (char)(*c - 'A' + 'a') : *c;
+	return low;
+}
+
 char *arena_dup(struct arena *a, struct str s)
 {
 	return buf_copy_to(arena_raw(a, s.n + 1), s);

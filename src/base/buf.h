@@ -75,8 +75,9 @@ struct arena {
 	struct arena_block *head;
 };
 
-void *arena_alloc(struct arena *a, size_t n);   /* zeroed, aligned for anything */
-char *arena_dup(struct arena *a, struct str s); /* NUL-ended copy */
+void *arena_alloc(struct arena *a, size_t n);     /* zeroed, aligned for anything */
+char *arena_dup(struct arena *a, struct str s);   /* NUL-ended copy */
+char *arena_lower(struct arena *a, struct str s); /* in small letters; ASCII */
 struct str arena_str(struct arena *a, struct str s);
 char *arena_printf(struct arena *a, const char *fmt, ...) PRINTF(2, 3);
 /* Cuts the next word off *rest: it ends at a blank, except in single quotes as buf_add_shell()

@@ -151,16 +151,21 @@ static int64_t fixed_time(void)
 	return fixed_at < 0 && fixed && clock_parse(fixed, &t) == 0 ? t : fixed_at;
 }
 
-int64_t clock_now(void)
+int64_t clock_now_ms(void)
 {
 	int64_t fixed = fixed_time();
 	struct timespec ts;
 
 	if (fixed >= 0)
-		return fixed;
+		return fixed * 1000;
 	if (clock_gettime(CLOCK_REALTIME, &ts) < 0)
 		return 0;
-	return (int64_t)ts.tv_sec;
+	return (int64_t)ts.tv_sec * 1000 + ts.tv_nsec / 1000000;
+}
+
+int64_t clock_now(void)
+{
+	return clock_now_ms() / 1000;
 }
 
 /* `digits` of the number, then the separator. */
@@ -197,6 +202,13 @@ void clock_text(int64_t t, char out[CLOCK_TEXT])
 void clock_stamp(int64_t t, char out[CLOCK_TEXT])
 {
 	clock_print(t, "", "", out);
+}
+
+void clock_name(int64_t ms, char out[CLOCK_TEXT])
+{
+	clock_print(ms / 1000, "-", "-", out);
+	out[19] = '-';
+	(void)print_number(out + 20, 3, ms % 1000, "");
 }
 
 int64_t clock_ticks(void)

@@ -11,6 +11,8 @@
 
 /* Seconds since 1970 UTC. */
 int64_t clock_now(void);
+/* Milliseconds since then; whole seconds while the time is fixed. */
+int64_t clock_now_ms(void);
 /* Stops this process's clock at `t`; -1: lets it run again. For replay. */
 void clock_fix(int64_t t);
 /* `2026-11-21T01:34:55Z` */
@@ -26,6 +28,8 @@ bool clock_parse_rfc3339(struct str text, int64_t *t);
 bool clock_parse_date(struct str text, int64_t *t);
 /* `20261121T013455Z`, for file names. */
 void clock_stamp(int64_t t, char out[CLOCK_TEXT]);
+/* `2026-11-21T01-34-55-123` of these milliseconds, for names of branches. */
+void clock_name(int64_t ms, char out[CLOCK_TEXT]);
 /* Milliseconds of a monotonic clock; for durations and time limits only. */
 int64_t clock_ticks(void);
 /* While the time of day is fixed: moves it to `t`, also for the programs that this one starts, and

@@ -7,8 +7,10 @@
 #include "src/machine/engine_internal.h"
 #include "src/machine/node.h"
 
-static const char *const names[] = {
-	[ADMISSION_YES] = "yes", [ADMISSION_WAIT] = "wait", [ADMISSION_NO] = "no"};
+static const char *const names[] = {[ADMISSION_YES] = "yes",
+	[ADMISSION_WAIT] = "wait",
+	[ADMISSION_NO] = "no",
+	[ADMISSION_REMEDY] = "remedy"};
 
 void admission_from_json(struct arena *a, const json *event, struct admission *out)
 {
@@ -42,18 +44,18 @@ static void machine_admission_ask(struct engine_run *r, const char *id,
 	JSON_ADD(context_event(r->e->file, ADMISSION_EVENT), JSON_TEXT("action", id),
 		JSON_TEXT("answer", names[out->answer]),
 		JSON_IF(out->reason, JSON_TEXT("reason", out->reason)),
-		JSON_IF(out->answer == ADMISSION_WAIT, JSON_TIME("until", out->until)),
+		JSON_IF(out->until && out->answer != ADMISSION_NO, JSON_TIME("until", out->until)),
 		JSON_IF(out->tools,
 			JSON_VALUE("tools", json_texts(out->tools->list, out->tools->n))));
 }
 
-static void wait_for_admission(struct engine_run *r, const struct admission *a)
+static void wait_for_admission(struct engine_run *r, int64_t time, const char *reason)
 {
 	char until[CLOCK_TEXT];
 
-	clock_text(a->until, until);
-	engine_wait_begin(r->e->file, a->until, a->reason);
-	engine_dispatch_waiting(r, a->reason, until);
+	clock_text(time, until);
+	engine_wait_begin(r->e->file, time, reason);
+	engine_dispatch_waiting(r, reason, until);
 }
 
 /* Whatever the person does about it, the next step asks again. */
@@ -89,10 +91,16 @@ size_t engine_admit_requests(
 	}
 	if (i)
 		return i;
+	if (answer.answer == ADMISSION_REMEDY)
+		engine_troubleshooter_remedy(r, requests->trigger, &answer);
+	if (answer.answer == ADMISSION_REMEDY && !answer.until)
+		return 0;
 	if (open)
 		engine_dispatch_again(r, true);
+	else if (answer.answer == ADMISSION_REMEDY)
+		wait_for_admission(r, answer.until, "it is tried again later");
 	else if (answer.answer == ADMISSION_WAIT)
-		wait_for_admission(r, &answer);
+		wait_for_admission(r, answer.until, answer.reason);
 	else
 		refuse_dispatch(r, id, answer.reason);
 	return 0;

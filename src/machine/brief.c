@@ -289,7 +289,9 @@ static void add_spec(
 static void machine_brief_add_comments(
 	struct buf *out, const struct context_file *f, const json *action, size_t *left)
 {
-	if ((json_str_is(action, "agent", "reviewer") ||
+	const char *agent = json_get_str(action, "agent");
+
+	if (((agent && str_ends(str_of(agent), "reviewer")) ||
 		    json_str_is(action, "skill", "developer-fix")) &&
 		context_has_section(&f->doc, CONTEXT_COMMENTS))
 		add_section(out, f, CONTEXT_COMMENTS, left);

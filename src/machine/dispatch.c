@@ -266,8 +266,8 @@ void engine_dispatch_reissue(struct engine_run *r, json *action)
 	json_put_str(note_dispatch(r, action), "instead_of", str_of(old));
 }
 
-enum advance engine_dispatch_troubleshooter(
-	struct engine_run *r, const char *trigger, unsigned long count)
+bool engine_dispatch_troubleshooter(
+	struct engine_run *r, const char *trigger, unsigned long count, const char *failed)
 {
 	struct step_request request = {.kind = ACTION_AGENT,
 		.message = arena_printf(
@@ -276,12 +276,13 @@ enum advance engine_dispatch_troubleshooter(
 		.skill = TROUBLESHOOTER,
 		.trigger = trigger,
 		.cycle_count = count,
+		.failed = failed,
 		.writes = CONTEXT_TROUBLE_LOG,
 		.format = "continue | terminate | needs_user_input"};
 	json *action;
 
 	if (!engine_admit_requests(r, TROUBLESHOOTER, &request, 1, false))
-		return ADVANCE_ON;
+		return false;
 	action = request_to_action(r, &request);
 	if (context_get(r->doc, "troubleshooter_input").n)
 		json_put_bool(action, "user_answered", true);
@@ -291,7 +292,7 @@ enum advance engine_dispatch_troubleshooter(
 	machine_dispatch_one(r, action);
 	context_set(r->doc, "pending_agent", STR(TROUBLESHOOTER));
 	action_store(r->doc, r->outstanding);
-	return ADVANCE_STOP;
+	return true;
 }
 
 void engine_dispatch_again(struct engine_run *r, bool together)

@@ -34,10 +34,13 @@ struct admission {
 		ADMISSION_YES,
 		ADMISSION_WAIT,   /* not before `until` */
 		ADMISSION_NO,     /* not before a person has changed something */
+		ADMISSION_REMEDY, /* of a request with `failed`: the troubleshooter is not called;
+				     the requests that failed are made again, not before `until`
+				     (0: now), with `reason` in the briefs */
 		ADMISSION_FAILED, /* the question failed, and so does the step; nothing is saved */
 	} answer;
-	const char *reason; /* of WAIT and NO: one line, which names what to do */
-	int64_t until;      /* of WAIT: a time after the document's */
+	const char *reason; /* of WAIT and NO: one line, which names what to do; of REMEDY */
+	int64_t until;      /* of WAIT and REMEDY: a time after the document's */
 	/* Of YES: the tools of the attempt of a node, where a rule of the host leaves fewer than
 	 * its persona has. NULL: it leaves those. */
 	const struct text_list *tools;

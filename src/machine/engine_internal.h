@@ -61,9 +61,10 @@ void engine_say(struct engine_run *r, const char *text);
 
 /* dispatch.c: gives requests their ids and makes them outstanding and printed. */
 void engine_dispatch(struct engine_run *r, const struct step *step, const struct step_context *c);
-/* ADVANCE_ON: it is not dispatched now, as engine_admit_requests() says. */
-enum advance engine_dispatch_troubleshooter(
-	struct engine_run *r, const char *trigger, unsigned long count);
+/* False: it is not dispatched now, as engine_admit_requests() says. `failed`: as of struct
+ * step_request. */
+bool engine_dispatch_troubleshooter(
+	struct engine_run *r, const char *trigger, unsigned long count, const char *failed);
 /* The id of the action that the k-th request of `part` from now on becomes. */
 const char *engine_next_id(struct engine_run *r, const char *part, size_t k);
 /* Prints the outstanding actions without an answer again; unless `together`, only the first if some
@@ -116,6 +117,10 @@ enum advance engine_troubleshooter_call(
 enum advance engine_troubleshooter_answered(struct engine_run *r, const json *action);
 /* Drops an unanswered call whose cause a person has removed. */
 void engine_troubleshooter_discard(struct engine_run *r);
+/* The environment has a remedy instead of a call (ADMISSION_REMEDY): what has failed is requested
+ * again, and its counters begin at 0. */
+void engine_troubleshooter_remedy(
+	struct engine_run *r, const char *trigger, const struct admission *remedy);
 /* It asked the user, or reached the limit of its calls: waits for the answer, or for a person who
  * resets the limit. */
 enum advance engine_troubleshooter_wait(struct engine_run *r);

@@ -328,6 +328,15 @@ static void reset_counters(struct context_file *f)
 		set_noted(f, "question_trigger", STR(""));
 }
 
+const char *failure_note(struct arena *a, const struct context *c, const char *advice)
+{
+	struct str old = context_get(c, "user_note");
+
+	return str_find(old, str_of(advice)) < old.n
+		       ? NULL
+		       : arena_printf(a, "%s%s%s", old.n ? old.p : "", old.n ? "\n" : "", advice);
+}
+
 int failure_retry(struct context_file *f, int64_t to, struct str text, struct error *err)
 {
 	json *op = context_op(f, "retry");

@@ -33,6 +33,10 @@ const char *failure_verb(const struct context_file *f);
 /* `initial`: the workflow's initial state. */
 void failure_explain(
 	struct arena *a, const struct context_file *f, const char *initial, struct failure *out);
+/* What the outcome begins with when the troubleshooter has ended the run. */
+#define FAILURE_TERMINATED "ended by the troubleshooter: "
+/* The note for the next briefs with this advice added; NULL: it has that already. */
+const char *failure_note(struct arena *a, const struct context *c, const char *advice);
 /* For another attempt, in one commit: the document is again that of revision `to`, whose text is
  * `text` (to 0: it stays), and the counters of failures and fixes begin at 0 again. The next
  * section `Fix N` keeps its number, because the text of an earlier one would count as its answer.

@@ -34,6 +34,9 @@ struct step_request {
 	const char *writes, *format;                /* section; "a | b" */
 	const char *trigger;                        /* of a call of the troubleshooter; else NULL */
 	unsigned long cycle_count;
+	/* Of a call of the troubleshooter for what has failed: the text of the last failure, for
+	 * which the environment may have a remedy (ADMISSION_REMEDY). NULL: none is possible. */
+	const char *failed;
 	const char *approve; /* what a person approves */
 	/* Of a work item: the last part of its id; what it works on, NULL: as this item. */
 	const char *child, *child_workflow, *task;

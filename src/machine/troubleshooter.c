@@ -1,5 +1,6 @@
 #include "src/base/number.h"
 #include "src/machine/engine_internal.h"
+#include "src/machine/failure.h"
 #include "src/machine/verdict.h"
 
 /* MAX_CALLS in a row without progress stop the run until a person looks. MAX_EXTENSIONS budgets may
@@ -86,15 +87,30 @@ void engine_troubleshooter_discard(struct engine_run *r)
 	context_set_count(r->doc, "troubleshooter_calls", 0);
 }
 
+/* What has failed, for a remedy. The user's answer comes before any. Of reviews only that they are
+ * not satisfied: what else they say is about the work. */
+static const char *failed_text(struct engine_run *r, const char *trigger)
+{
+	struct str answer = context_section(r->doc, CONTEXT_FAILED_ANSWER);
+
+	if (context_get(r->doc, "troubleshooter_input").n)
+		return NULL;
+	if (strcmp(trigger, "consecutive_failures") == 0)
+		return answer.n ? arena_dup(&r->arena, answer) : NULL;
+	return strcmp(trigger, "signoff_deadlock") == 0 || strcmp(trigger, "review_loop") == 0
+		       ? "changes_requested"
+		       : NULL;
+}
+
 enum advance engine_troubleshooter_call(
 	struct engine_run *r, const char *trigger, unsigned long count)
 {
 	unsigned long calls = context_count(r->doc, "troubleshooter_calls");
 
 	if (calls < MAX_CALLS) {
-		if (engine_dispatch_troubleshooter(r, trigger, count) == ADVANCE_STOP)
+		if (engine_dispatch_troubleshooter(r, trigger, count, failed_text(r, trigger)))
 			context_set_count(r->doc, "troubleshooter_calls", calls + 1);
-		return ADVANCE_STOP;
+		return r->print ? ADVANCE_STOP : ADVANCE_ON;
 	}
 	engine_drop_unanswered(r);
 	context_set(r->doc, "troubleshooter_input", (struct str){0}); /* the calls had it */
@@ -272,9 +288,8 @@ static void change_state(struct engine_run *r, const json *answer)
 	}
 }
 
-static void resume(struct engine_run *r, const char *trigger, const json *answer)
+static void reset_thresholds(struct engine_run *r, const char *trigger)
 {
-	unsigned long calls = context_count(r->doc, "troubleshooter_calls");
 	const struct threshold *t = find_threshold(trigger);
 
 	context_set_count(r->doc, "consecutive_failures", 0);
@@ -283,6 +298,24 @@ static void resume(struct engine_run *r, const char *trigger, const json *answer
 		if (t == &thresholds[i] ||
 			(i + 1 < COUNT(thresholds) && is_reached(r, &thresholds[i])))
 			context_set_count(r->doc, thresholds[i].counter, 0);
+}
+
+void engine_troubleshooter_remedy(
+	struct engine_run *r, const char *trigger, const struct admission *remedy)
+{
+	const char *note = failure_note(&r->arena, r->doc, remedy->reason);
+
+	reset_thresholds(r, trigger);
+	engine_drop_unanswered(r);
+	if (note)
+		context_set(r->doc, "user_note", str_of(note));
+}
+
+static void resume(struct engine_run *r, const char *trigger, const json *answer)
+{
+	unsigned long calls = context_count(r->doc, "troubleshooter_calls");
+
+	reset_thresholds(r, trigger);
 	change_state(r, answer);
 	engine_drop_unanswered(r);
 	/* a transition that it makes itself is not progress */
@@ -294,7 +327,7 @@ static void troubleshooter_end_run(struct engine_run *r, const char *reason)
 	context_put(r->doc, CONTEXT_LAST_FAILURE,
 		str_of(arena_printf(&r->arena, "Ended by the troubleshooter: %s", reason)));
 	engine_enter(r, "failed", "terminated",
-		arena_printf(&r->arena, "ended by the troubleshooter: %s", reason));
+		arena_printf(&r->arena, FAILURE_TERMINATED "%s", reason));
 }
 
 static void ask_user(struct engine_run *r, const char *trigger, const char *reason)

@@ -107,6 +107,12 @@ void run_may_dispatch(void *data, struct arena *a, const struct context_file *f,
 
 	if (!request->agent)
 		return;
+	if (request->failed && e->call->remedy)
+		out->reason = e->call->remedy(e->call->remedy_data, request->failed, &out->until);
+	if (out->reason) {
+		out->answer = ADMISSION_REMEDY;
+		return;
+	}
 	if (e->call->run)
 		ask_budget(e, a, f, out);
 	if (e->call->run && out->answer != ADMISSION_WAIT && out->answer != ADMISSION_NO)

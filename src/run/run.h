@@ -71,6 +71,11 @@ struct run_step_call {
 	/* Shows each of several faults that keep the item from starting; NULL: in the log. */
 	void (*fault)(void *data, const char *text);
 	void *fault_data;
+	/* Asked before the troubleshooter is called for what has failed (`failed`: its text): the
+	 * advice with which it is requested again, not before *until, if that is set; NULL: there
+	 * is none. Not of children. May be NULL. */
+	const char *(*remedy)(void *data, const char *failed, int64_t *until);
+	void *remedy_data;
 };
 
 /* The state in the id of an action: `researching` of `ADR-7/researching/1`. */

@@ -157,9 +157,9 @@ struct run_entry {
 	struct clearance *clearance; /* if `clearance_known`: the file's; NULL: there is none */
 };
 
-/* environment.may_dispatch(): run_clearance_admit(), and, with a pipeline: an agent waits for the
- * next day (UTC) once those of the day have cost `costBudgetPerDay`, and is refused once all have
- * cost `costBudget`. Otherwise the quota ledger is asked. */
+/* environment.may_dispatch(): the caller's remedy; run_clearance_admit(), and, with a pipeline: an
+ * agent waits for the next day (UTC) once those of the day have cost `costBudgetPerDay`, and is
+ * refused once all have cost `costBudget`. Otherwise the quota ledger is asked. */
 void run_may_dispatch(void *data, struct arena *a, const struct context_file *f, const char *id,
 	const struct step_request *request, struct admission *out);
 

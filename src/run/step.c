@@ -278,6 +278,10 @@ static size_t check_roles(struct arena *a, const struct workflow *w, const char 
 		return 0;
 	if (locate_repository(a, repo, &p.repo, &ignored) < 0)
 		p.repo = ".";
+	if (w->reviewer)
+		n += check_role(&p, w->file,
+			&(struct declared_action){.agent = w->reviewer, .line = 1, .col = 1}, false,
+			out);
 	for (size_t i = 0; i < w->n_declared; i++)
 		for (size_t k = 0; k < w->declared[i].n; k++) {
 			const struct declared_action *it = &w->declared[i].items[k];
@@ -371,7 +375,7 @@ static int run_step_check_agents(struct arena *a, const struct run_step_call *ca
 	bool new;
 	size_t n;
 
-	if (!e->workflow->n_declared || e->cancel)
+	if ((!e->workflow->n_declared && !e->workflow->reviewer) || e->cancel)
 		return 0;
 	if (check_user(call, e->workflow, err) < 0 || engine_workflow_is_new(e, &new, err) < 0)
 		return -1;

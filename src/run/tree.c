@@ -337,6 +337,7 @@ static struct run_step_call child_call(struct tree *t, const json *action)
 	child.results = NULL;
 	child.worktree = NULL;
 	child.ended = child.ordered = NULL;
+	child.remedy = NULL;
 	return child;
 }
 

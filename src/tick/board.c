@@ -156,17 +156,11 @@ int board_list(struct arena *a, const char *repo, json **list, struct error *err
 /* ---- decisions ---- */
 
 struct deciding {
-	struct tick_memory memory;
+	struct tick_memory *memory;
 	struct backlog backlog;
 	enum board_decision decision;
-	json *list; /* as board_list() */
+	const json *list; /* as board_list() */
 };
-
-static void deciding_free(struct deciding *d)
-{
-	json_free(&d->list);
-	tick_memory_close(&d->memory);
-}
 
 static bool tick_board_is_meant(const json *row, const char *word)
 {
@@ -199,27 +193,27 @@ static int tick_board_check_word(const struct deciding *d, const char *word, str
 
 static void decide_task(struct deciding *d, const struct task *t)
 {
-	for (const json *r = json_first(board_of(&d->memory)); r; r = json_next(r))
+	for (const json *r = json_first(board_of(d->memory)); r; r = json_next(r))
 		if (tick_board_is_of(r, t))
 			json_drop((json *)(uintptr_t)r, "decision");
-	JSON_SET(tick_memory_of(&d->memory, t), JSON_TEXT("board", board_decisions[d->decision]));
+	JSON_SET(tick_memory_of(d->memory, t), JSON_TEXT("board", board_decisions[d->decision]));
 }
 
 static void decide_word(struct deciding *d, const char *word)
 {
-	json *request = (json *)(uintptr_t)json_get(board_of(&d->memory), word);
+	json *request = (json *)(uintptr_t)json_get(board_of(d->memory), word);
 	const char *id = json_get_str(request, "task");
 	const struct task *t = NULL;
 	struct error ignored;
 
 	if (backlog_require(&d->backlog, request ? id : word, &t, &ignored) < 0)
 		return;
-	tick_memory_report(&d->memory, EVENT_TICK_DECIDED, t,
+	tick_memory_report(d->memory, EVENT_TICK_DECIDED, t,
 		JSON_OBJECT(JSON_TEXT("decision", board_decisions[d->decision]),
 			JSON_TEXT("subject", word)));
 	if (d->decision == BOARD_DROPPED) {
-		board_put(&d->memory, t, NULL);
-		tick_memory_park(&d->memory, t, "dropped from the board", 0);
+		board_put(d->memory, t, NULL);
+		tick_memory_park(d->memory, t, "dropped from the board", 0);
 	} else if (request)
 		JSON_SET(request, JSON_TEXT("decision", board_decisions[d->decision]));
 	else
@@ -251,12 +245,15 @@ static int decide_all(struct deciding *d, const char *const *words, size_t *n, s
 int board_decide(struct arena *a, const char *repo, enum board_decision decision,
 	const char *const *words, size_t *n, struct error *err)
 {
-	CLEANUP(deciding_free) struct deciding d = {.decision = decision};
+	CLEANUP(tick_memory_close) struct tick_memory m = {0};
+	CLEANUP(json_free) json *list = NULL;
+	struct deciding d = {.memory = &m, .decision = decision};
 	const char *items;
 
 	*n = 0;
-	if (tick_memory_edit(a, repo, &d.backlog, &d.memory, &items, err) < 0)
+	if (tick_memory_edit(a, repo, &d.backlog, &m, &items, err) < 0)
 		return -1;
-	describe_all(&d.memory, items, &d.list);
-	return decide_all(&d, words, n, err) < 0 ? -1 : tick_memory_save(&d.memory, err);
+	describe_all(&m, items, &list);
+	d.list = list;
+	return decide_all(&d, words, n, err) < 0 ? -1 : tick_memory_save(&m, err);
 }

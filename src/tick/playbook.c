@@ -1,4 +1,3 @@
-#include <ctype.h>
 #include "src/config/decode.h"
 #include "src/sys/path.h"
 #include "src/sys/regex.h"
@@ -101,18 +100,15 @@ int playbook_load(struct arena *a, const char *repo, struct playbook *out, struc
 
 const struct playbook_mode *playbook_find(const struct playbook *p, struct str failure)
 {
-	CLEANUP(buf_release) struct buf lower = BUF_INIT;
+	CLEANUP(arena_release) struct arena a = {0};
+	struct str lower = str_of(arena_lower(&a, failure));
 
 	if (str_utf8_fault(failure))
 		return NULL;
-	buf_add(&lower, failure);
-	for (size_t i = 0; i < lower.len; i++)
-		lower.s[i] = (char)tolower((unsigned char)lower.s[i]);
 	for (size_t i = 0; i < p->n; i++) {
 		size_t k = 0;
 
-		while (k < p->modes[i].n_match &&
-			regex_match(p->modes[i].compiled[k], buf_str(&lower)))
+		while (k < p->modes[i].n_match && regex_match(p->modes[i].compiled[k], lower))
 			k++;
 		if (k && k == p->modes[i].n_match)
 			return &p->modes[i];

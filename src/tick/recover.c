@@ -42,43 +42,45 @@ static int go_on(const struct recovery *r, bool back, const char *state, const c
 {
 	CLEANUP(context_close) struct context_file f = {0};
 	struct history_place place;
-	struct str old;
+	const char *note;
 
 	history_set_place(r->arena, r->document, &place);
 	if (context_open(&f, r->document, CONTEXT_MUST_EXIST, err) < 0 ||
 		(back && context_update(&f, recover_put_back, state ? NULL : &place, err) < 0))
 		return -1;
-	old = context_get(&f.doc, "user_note");
-	if (str_find(old, str_of(feedback)) == old.n &&
-		context_set_key(&f, "user_note",
-			str_of(arena_printf(r->arena, "%s%s%s", old.n ? old.p : "",
-				old.n ? "\n" : "", feedback)),
-			err) < 0)
+	note = failure_note(r->arena, &f.doc, feedback);
+	if (note && context_set_key(&f, "user_note", str_of(note), err) < 0)
 		return -1;
 	return state ? context_set_key(&f, "state", str_of(state), err) : 0;
 }
 
-/* What the playbook does about it once more. */
-static int take_remedy(
-	const struct recovery *r, const struct playbook_mode *mode, bool *again, struct error *err)
+/* Whether the playbook does something about it once more. */
+static bool has_remedy(const struct recovery *r, const struct playbook_mode *mode)
 {
-	json *of = tick_memory_of(r->memory, r->task);
+	const json *done = json_get(tick_memory_find(r->memory, r->task), "remedies");
 
-	if (!mode || mode->action != PLAYBOOK_RETRY ||
-		json_get_int(json_get(of, "remedies"), mode->name, 0) >= mode->budget)
-		return 0;
-	if (go_on(r, !mode->idle_s, NULL, mode->feedback, err) < 0)
-		return -1;
-	*again = true;
-	json_drop(of, "notBefore");
-	if (mode->wait_s)
-		JSON_ADD(of, JSON_TIME("notBefore", clock_now() + mode->wait_s));
+	return mode && mode->action == PLAYBOOK_RETRY &&
+	       json_get_int(done, mode->name, 0) < mode->budget;
+}
+
+void recover_count(const struct recovery *r, const struct playbook_mode *mode)
+{
+	json *done = json_inner(tick_memory_of(r->memory, r->task), "remedies");
+
 	tick_memory_report(r->memory, EVENT_TICK_RECOVERED, r->task,
 		JSON_OBJECT(JSON_TEXT("mode", mode->name),
 			JSON_TEXT("action", playbook_actions[mode->action]),
-			JSON_INT("attempt",
-				tick_memory_count(json_inner(of, "remedies"), mode->name))));
-	return 0;
+			JSON_INT("attempt", tick_memory_count(done, mode->name))));
+}
+
+const char *recover_remedy(void *recovery, const char *failed, int64_t *until)
+{
+	struct recovery *r = recovery;
+	const struct playbook_mode *mode = playbook_find(r->playbook, str_of(failed));
+
+	r->remedy = has_remedy(r, mode) ? mode : NULL;
+	*until = r->remedy && mode->wait_s ? clock_now() + mode->wait_s : 0;
+	return r->remedy ? mode->feedback : NULL;
 }
 
 /* ---- a pull request that was approved ---- */
@@ -176,27 +178,25 @@ int recover_pull(const struct recovery *r, const struct admission_facts *facts, 
 
 /* ---- work that exists nowhere else ---- */
 
+#define RECOVER_GIT(line, ...)                                                                     \
+	remote_git_line(r->arena, r->repo, (const char *const[]){"git", __VA_ARGS__, NULL}, line,  \
+		&ignored)
+
 /* A branch keeps the commits, whatever becomes of the item's own. Best effort. */
 static void quarantine(const struct recovery *r)
 {
 	const char *branch = admission_branch(r->arena, r->task), *ref;
-	char *count = NULL, *made = NULL, *commit = NULL, stamp[CLOCK_TEXT];
+	char *count = NULL, *made = NULL, *commit = NULL, time[CLOCK_TEXT];
 	struct error ignored;
 
-	clock_stamp(clock_now(), stamp);
-	ref = arena_printf(r->arena, "quarantine/%s-%s", r->task->id, stamp);
-	if (remote_git_line(r->arena, r->repo,
-		    (const char *const[]){"git", "rev-list", "--count", branch, "--not",
-			    "--remotes", "--branches=quarantine/*", NULL},
-		    &count, &ignored) < 0 ||
+	clock_name(clock_now_ms(), time);
+	ref = arena_printf(
+		r->arena, "quarantine/%s-%s", arena_lower(r->arena, str_of(r->task->id)), time);
+	if (RECOVER_GIT(&count, "rev-list", "--count", branch, "--not", "--remotes",
+		    "--branches=quarantine/*") < 0 ||
 		!count || strcmp(count, "0") == 0 ||
-		remote_git_line(r->arena, r->repo,
-			(const char *const[]){"git", "branch", ref, branch, NULL}, &made,
-			&ignored) < 0 ||
-		remote_git_line(r->arena, r->repo,
-			(const char *const[]){"git", "rev-parse", "--verify", "-q", ref, NULL},
-			&commit, &ignored) < 0 ||
-		!commit)
+		RECOVER_GIT(&made, "branch", ref, branch) < 0 ||
+		RECOVER_GIT(&commit, "rev-parse", "--verify", "-q", ref) < 0 || !commit)
 		return;
 	error_log("dev-team: %s: %s commits that are not on a remote are kept in '%s'", r->task->id,
 		count, ref);
@@ -207,17 +207,25 @@ static void quarantine(const struct recovery *r)
 
 /* ---- decisions ---- */
 
-/* The playbook does something about it (*again), else it counts. */
+/* The playbook does something about it (*again), else it counts. What the troubleshooter has ended
+ * is for people. */
 static int settle(const struct recovery *r, const struct playbook_mode *mode, const char *reason,
 	enum tick_failure what, bool *again, struct error *err)
 {
+	json *of = tick_memory_of(r->memory, r->task);
 	bool hopeless = mode && (mode->action == PLAYBOOK_PARK || mode->idle_s);
 
-	if (take_remedy(r, mode, again, err) < 0)
-		return -1;
-	if (!*again)
+	*again = has_remedy(r, mode) && !str_starts(str_of(reason), FAILURE_TERMINATED);
+	if (!*again) {
 		tick_memory_fail(r->memory, r->task, mode ? mode->name : "unknown", reason,
 			what | (hopeless ? TICK_HOPELESS : 0));
+		return 0;
+	}
+	if (go_on(r, !mode->idle_s, NULL, mode->feedback, err) < 0)
+		return -1;
+	json_drop(of, "notBefore");
+	JSON_ADD(of, JSON_IF(mode->wait_s, JSON_TIME("notBefore", clock_now() + mode->wait_s)));
+	recover_count(r, mode);
 	return 0;
 }
 

@@ -50,11 +50,17 @@ struct recovery {
 	const struct playbook *playbook;
 	const char *repo, *document; /* of the item */
 	const struct task *task;
+	const struct playbook_mode *remedy; /* set by recover_remedy() */
 };
 
 /* The work item has failed: *again, the last request to an agent is made again, with the playbook's
  * feedback in its brief. Else the failure counts, and commits that no remote has get a branch. */
 int recover_item(const struct recovery *r, const char *reason, bool *again, struct error *err);
+/* As of struct run_step_call, with the recovery as data, whose `remedy` becomes the mode of the
+ * failure if that has one, and some of its budget is left. The step may yet fail: it is counted
+ * after that. */
+const char *recover_remedy(void *recovery, const char *failed, int64_t *until);
+void recover_count(const struct recovery *r, const struct playbook_mode *mode);
 /* The pull request of the item; NULL: it has none. */
 const char *recover_pull_url(const struct recovery *r);
 /* Marks it as ready, or gives it RECOVER_LABEL, or takes that away. What fails is logged. */

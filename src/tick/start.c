@@ -55,11 +55,9 @@ static int set_harness(
 {
 	CLEANUP(buf_release) struct buf removed = BUF_INIT;
 	const struct harness_availability *is;
-	const struct harness *h;
+	const struct harness *h = NULL;
 
-	if (q->pipeline && !q->harness)
-		h = NULL;
-	else if (tick_start_find_harness(a, q, &h, err) < 0)
+	if ((q->harness || !q->pipeline) && tick_start_find_harness(a, q, &h, err) < 0)
 		return -1;
 	if (strcmp(spawner, "api-key") == 0) {
 		if (h && !harness_key(h))
@@ -115,15 +113,10 @@ static int set_spawner(
 struct tick_loop {
 	const struct tick_start_call *call;
 	int64_t ticks;
-	int status;      /* of the last tick */
-	struct buf line; /* that it printed, if there was nothing to carry out */
-	bool changed;    /* since the tick before */
+	int status;       /* of the last tick */
+	struct buf *line; /* that it printed, if there was nothing to carry out */
+	bool changed;     /* since the tick before */
 };
-
-static void loop_free(struct tick_loop *l)
-{
-	buf_release(&l->line);
-}
 
 /* A run_next. */
 static int next_array(
@@ -147,9 +140,9 @@ static int next_array(
 		l->changed = true;
 		return 0;
 	}
-	l->changed |= !str_eq(buf_str(&l->line), buf_str(&line));
-	buf_clear(&l->line);
-	buf_add(&l->line, buf_str(&line));
+	l->changed |= !str_eq(buf_str(l->line), buf_str(&line));
+	buf_clear(l->line);
+	buf_add(l->line, buf_str(&line));
 	return 0;
 }
 
@@ -160,7 +153,7 @@ static int64_t first_wait(const struct tick_loop *l)
 	struct error ignored;
 	int64_t first = 0;
 
-	if (l->line.len && json_parse(&array, buf_str(&l->line), &ignored) == 0 &&
+	if (l->line->len && json_parse(&array, buf_str(l->line), &ignored) == 0 &&
 		json_get(json_first(array), "until"))
 		(void)clock_parse(json_get_str(json_first(array), "until"), &first);
 	return first;
@@ -208,7 +201,8 @@ int tick_start(
 	struct arena *a, struct tick_start_call *c, struct buf *out, int *status, struct error *err)
 {
 	CLEANUP(disk_lock_drop) struct disk_lock *lock = NULL;
-	CLEANUP(loop_free) struct tick_loop l = {.call = c};
+	CLEANUP(buf_release) struct buf line = BUF_INIT;
+	struct tick_loop l = {.call = c, .line = &line};
 	struct run_request *q = &c->request;
 	const char *items;
 
@@ -230,7 +224,7 @@ int tick_start(
 		*status = l.status == TICK_GATE_FAILED ? l.status : 0;
 		return -1;
 	}
-	buf_add(out, buf_str(&l.line));
+	buf_add(out, buf_str(&line));
 	*status = l.status == TICK_FINISHED ? 0 : l.status;
 	return 0;
 }

@@ -113,23 +113,23 @@ static size_t max_of(const struct tick *t)
 static struct recovery recovery_of(struct tick *t, const struct task *task)
 {
 	return (struct recovery){
-		t->arena, &t->memory, &t->playbook, t->repo, tick_document_of(t, task), task};
+		t->arena, &t->memory, &t->playbook, t->repo, tick_document_of(t, task), task, NULL};
 }
 
 static void report_end(struct tick *t, const struct task *task, bool good, const char *reason)
 {
 	struct recovery r = recovery_of(t, task);
 	const char *url = recover_pull_url(&r);
+	json *of = tick_memory_of(&t->memory, task);
 	struct error err;
 
 	if (good && attest_write(t->arena, t->repo, task->id, tick_document_of(t, task),
-			    json_get(tick_memory_find(&t->memory, task), "others"), &err) < 0)
+			    json_get(of, "others"), &err) < 0)
 		error_log("dev-team: %s has no attestation: %s", task->id, err.text);
-	if (!good || json_get(tick_memory_find(&t->memory, task), "labelled")) {
+	if (!good || json_get(of, "labelled")) {
 		recover_mark(&r, good ? FORGE_UNLABEL : FORGE_LABEL);
-		json_drop(tick_memory_of(&t->memory, task), "labelled");
-		JSON_ADD(tick_memory_of(&t->memory, task),
-			JSON_IF(!good, JSON_BOOL("labelled", true)));
+		json_drop(of, "labelled");
+		JSON_ADD(of, JSON_IF(!good, JSON_BOOL("labelled", true)));
 	}
 	tick_memory_report(&t->memory, EVENT_TICK_COMPLETED, task,
 		JSON_OBJECT(JSON_TEXT("outcome", good ? "approved" : "needs-human-attention"),
@@ -234,6 +234,7 @@ static int step_item(struct tick *t, const struct task *task, const char *base,
 {
 	CLEANUP(json_free) json *done = NULL, *actions = json_array();
 	struct run_worktree worktree = {.target = base};
+	struct recovery remedies = recovery_of(t, task);
 	size_t waits = json_len(t->waits);
 	const struct run_step_call *like = t->call->like;
 	bool ended = false, idle = false, slot;
@@ -250,6 +251,8 @@ static int step_item(struct tick *t, const struct task *task, const char *base,
 		.own_worktree = true,
 		.worktree = base ? &worktree : NULL,
 		.spec = spec_of(t->arena, task),
+		.remedy = recover_remedy,
+		.remedy_data = &remedies,
 		.ended = &ended};
 
 	if (like) {
@@ -265,6 +268,8 @@ static int step_item(struct tick *t, const struct task *task, const char *base,
 	if (run_step_resolve(t->arena, &step, err) < 0 ||
 		run_step_shared(t->arena, &step, actions, t->waits, &done, err) < 0)
 		return -1;
+	if (remedies.remedy)
+		recover_count(&remedies, remedies.remedy);
 	slot = json_len(actions) ||
 	       (t->call->mode != TICK_POLL && has_wait(t->waits, waits, false));
 	t->live += slot;

@@ -38,6 +38,16 @@ TEST(every_day_is_the_one_of_the_library)
 	assert_time(253402300799);
 }
 
+TEST(a_name_has_milliseconds)
+{
+	char name[CLOCK_TEXT];
+
+	clock_name(1777904624567, name);
+	assert_string_equal(name, "2026-05-04T14-23-44-567");
+	clock_name(clock_now_ms(), name);
+	assert_int_equal(strlen(name), CLOCK_TEXT - 1);
+}
+
 TEST(a_time_before_1970_is_read)
 {
 	int64_t t;

@@ -165,8 +165,11 @@ int engine_rig_teardown(void **state)
 static void may_dispatch(void *data, struct arena *a, const struct context_file *f, const char *id,
 	const struct step_request *request, struct admission *out)
 {
-	(void)data, (void)a, (void)f, (void)request;
-	if (strcmp(id, t.asked_about) == 0)
+	(void)data, (void)a, (void)f;
+	if (request->failed)
+		t.failed = arena_dup(&t.arena, str_of(request->failed));
+	if (strcmp(id, t.asked_about) == 0 &&
+		(request->failed || t.admission.answer != ADMISSION_REMEDY))
 		*out = t.admission;
 	else
 		out->answer = ADMISSION_YES;

@@ -59,6 +59,7 @@ struct engine_rig {
 	/* The answer about action `asked_about`; all others may be dispatched. */
 	const char *asked_about;
 	struct admission admission;
+	const char *failed; /* the last text that a remedy was asked for */
 	const char *enters; /* its directory; NULL: the environment has no places */
 	bool enter_fails;
 	unsigned entered;

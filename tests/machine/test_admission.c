@@ -32,6 +32,61 @@ ENGINE_TEST(a_refused_call_of_the_troubleshooter_is_made_when_it_is_allowed)
 	assert_count("troubleshooter_calls", 1);
 }
 
+ENGINE_TEST(a_remedy_for_failed_answers_is_tried_in_place_of_the_troubleshooter)
+{
+	ask_about("ADR-7/troubleshooter/1", ADMISSION_REMEDY);
+	t.admission.until = 0;
+	steps_to("ADR-7/researching/1");
+	answered("ADR-7/researching/1", "failed", "a", "ADR-7/researching/2");
+	answered("ADR-7/researching/2", "failed", "b", "ADR-7/researching/3");
+	answered("ADR-7/researching/3", "failed", "out of words", "ADR-7/researching/4");
+	assert_non_null(strstr(t.failed, "out of words"));
+	assert_value("user_note", "the budget is spent");
+	assert_count(WIRE_FAILURES, 0);
+	assert_count("troubleshooter_calls", 0);
+	ask_about("", ADMISSION_NO);
+	answered("ADR-7/researching/4", "failed", "a", "ADR-7/researching/5");
+	answered("ADR-7/researching/5", "failed", "b", "ADR-7/researching/6");
+	answered(
+		"ADR-7/researching/6", "failed", "c", "ADR-7/troubleshooter/1 " WIRE_FAILURES ":3");
+}
+
+ENGINE_TEST(a_remedy_for_reviews_sets_their_counter_back)
+{
+	ask_about("ADR-7/troubleshooter/1", ADMISSION_REMEDY);
+	t.admission.until = 0;
+	by_hand("fixing-pr", PR WIRE_SIGNOFFS ": 2\n", "");
+	steps_to("ADR-7/fixing-pr/1");
+	assert_string_equal(t.failed, "changes_requested");
+	assert_count(WIRE_SIGNOFFS, 0);
+}
+
+ENGINE_TEST(a_remedy_that_waits_is_tried_when_its_time_has_come)
+{
+	ask_about("ADR-7/troubleshooter/1", ADMISSION_REMEDY);
+	by_hand("reviewing", PR WIRE_REVIEWS ": 3\n", "");
+	steps_to("waiting: it is tried again later");
+	assert_count(WIRE_REVIEWS, 0);
+	set("wait_until", "2026-11-21T00:00:00Z");
+	steps_to("ADR-7/reviewing/1");
+}
+
+/* What was not answered has no text, and what the user has answered needs no remedy. */
+ENGINE_TEST(no_remedy_is_asked_for_silence_or_in_place_of_the_users_answer)
+{
+	ask_about("ADR-7/troubleshooter/1", ADMISSION_REMEDY);
+	steps_to("ADR-7/researching/1");
+	returns_to("ADR-7/researching/2");
+	returns_to("ADR-7/researching/3");
+	returns_to("ADR-7/troubleshooter/1 " WIRE_FAILURES ":3");
+	by_hand("fixing-pr",
+		PR WIRE_SIGNOFFS ": 2\nquestion: Which?\nquestion_trigger: signoff_deadlock\n"
+				 "troubleshooter_input: This\n",
+		"");
+	steps_to("ADR-7/troubleshooter/1 signoff_deadlock:2");
+	assert_null(t.failed);
+}
+
 ENGINE_TEST(what_another_state_has_requested_is_discarded_while_a_dispatch_waits)
 {
 	steps_to("ADR-7/researching/1");

@@ -61,6 +61,19 @@ STEP_TEST(reviewing_with_a_pr_url_asks_the_reviewer)
 	assert_agent(0, "reviewer", "reviewer-review", "ADR-7", WIRE_BRIEF, WIRE_NOTES, VERDICT);
 }
 
+STEP_TEST(a_workflow_names_the_reviewer_of_both_states)
+{
+	step_case.workflow.reviewer = "code-reviewer";
+	given(WIRE_PULL_REQUEST_KEY ": " URL "\n", SECTION(WIRE_PULL_REQUEST, URL));
+	requests(&step_reviewing, 1);
+	assert_agent(
+		0, "code-reviewer", "reviewer-review", "ADR-7", WIRE_BRIEF, WIRE_NOTES, VERDICT);
+	given(WIRE_PULL_REQUEST_KEY ": " URL "\n", "");
+	requests(&step_signoff, 3);
+	assert_agent(0, "code-reviewer", "reviewer-sign-off", "ADR-7", WIRE_BRIEF,
+		WIRE_SIGNOFF_REVIEW, VERDICT);
+}
+
 /* The notes of the reviewer, and the trigger that results. */
 static void judged(const char *notes, const char *word, const char *trigger)
 {

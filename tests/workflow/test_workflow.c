@@ -46,6 +46,7 @@ TEST(a_diagram_alone_is_a_workflow_with_the_default_limits)
 	assert_null(w.validate);
 	assert_null(w.checks);
 	assert_null(w.research_skill);
+	assert_null(w.reviewer);
 	assert_int_equal(w.validate_timeout_s, 0);
 	assert_int_equal(w.n_declared, 0);
 }
@@ -71,7 +72,8 @@ TEST(limits_and_commands_come_from_the_frontmatter)
 				  "validate: make check   # all of it\n"
 				  "validate_timeout: 7200\n"
 				  "checks: ci wait\n"
-				  "research_skill: my-plugin:plan.v2");
+				  "research_skill: my-plugin:plan.v2\n"
+				  "reviewer: code-reviewer");
 
 	assert_int_equal(w.limits.max_fix_iterations, 0);
 	assert_int_equal(w.limits.review_loop, 1000);
@@ -80,6 +82,7 @@ TEST(limits_and_commands_come_from_the_frontmatter)
 	assert_int_equal(w.validate_timeout_s, 7200);
 	assert_string_equal(w.checks, "ci wait");
 	assert_string_equal(w.research_skill, "my-plugin:plan.v2");
+	assert_string_equal(w.reviewer, "code-reviewer");
 }
 
 TEST(an_agent_state_is_declared_whole)

@@ -33,8 +33,10 @@ const WORDS = {
 // The hook denies SendMessage, which the client offers by a search only: each word is paid for by every session.
 const [ALL, NO_EDITS] = ['Agent', 'Agent, Edit, Write'];
 const DENIED = { debugger: ALL, developer: ALL, 'task-runner': ALL, researcher: NO_EDITS, reviewer: NO_EDITS };
-const EFFORT = { debugger: 'high', researcher: 'high', reviewer: 'high', troubleshooter: 'high', 'script-runner': 'low' };
-const TOOLS = { conductor: 'Bash, Agent', 'script-runner': 'Bash', troubleshooter: 'Bash, Read' };
+const REVIEWERS = ['code-reviewer', 'test-reviewer', 'security-reviewer']; // of the tasks of a backlog
+const each = (value) => Object.fromEntries(REVIEWERS.map((name) => [name, value]));
+const EFFORT = { ...each('high'), debugger: 'high', researcher: 'high', reviewer: 'high', troubleshooter: 'high', 'script-runner': 'low' };
+const TOOLS = { ...each('Bash, Read, Grep, WebFetch'), conductor: 'Bash, Agent', 'script-runner': 'Bash', troubleshooter: 'Bash, Read' };
 
 async function validates(t) {
   t.match(await t.tool(t.fixture(), 'plugin', 'validate', '--strict', plugin), /Validation passed/, 'verdict');
