@@ -41,7 +41,7 @@ static const char *in_place(const struct sandbox *s, const char *name)
 /* ---- git on the host ---- */
 
 /* `objects`: of the command's copy, too. */
-static int run_git(struct sandbox *s, bool objects, const char *const *words, struct str input,
+static int git_view_run(struct sandbox *s, bool objects, const char *const *words, struct str input,
 	struct buf *out, int *status, struct error *err)
 {
 	static const char *const first[] = {"git", "-c", "core.fsmonitor=false", "-c",
@@ -75,7 +75,7 @@ static int run_git(struct sandbox *s, bool objects, const char *const *words, st
 int sandbox_git_command(struct sandbox *s, const char *const *words, struct str input,
 	struct buf *out, int *status, struct error *err)
 {
-	return run_git(s, false, words, input, out, status, err);
+	return git_view_run(s, false, words, input, out, status, err);
 }
 
 #define GIT(s, input, out, status, err, ...)                                                       \
@@ -429,7 +429,7 @@ static int import_loose(struct new_objects *o, struct error *err)
 
 	if (!o->files.n)
 		return 0;
-	return run_git(s, true, words, buf_str(&o->ids), &pack, NULL, err) < 0
+	return git_view_run(s, true, words, buf_str(&o->ids), &pack, NULL, err) < 0
 		       ? -1
 		       : import_pack(s, buf_str(&pack), o->files.n <= LOOSE_MAX, err);
 }
