@@ -26,17 +26,13 @@ static char *clearance_name_in(struct arena *a, const char *folder, const char *
 /* The first that is there, for the directory or one above it; NULL: none. */
 static char *clearance_upwards(struct arena *a, const char *folder, const char *marks)
 {
-	CLEANUP(base_free) char *real = realpath(folder, NULL);
-	char *path = arena_dup(a, str_of(real ? real : folder));
-
-	for (;;) {
+	for (char *path = path_real(a, folder);; path = arena_dup(a, path_dir(path))) {
 		char *name = clearance_name_in(a, path, marks);
 
 		if (is_there(name))
 			return name;
-		if (!path[0] || !path[1])
+		if (!path[1])
 			return NULL;
-		path = arena_dup(a, path_dir(path));
 	}
 }
 

@@ -82,12 +82,6 @@ static bool is_kernels(const char *path, const char *real)
 	       path_below(str_of(real), STR("/sys"), &rest);
 }
 
-static void cut_slashes(char *text, size_t *n)
-{
-	while (*n > 1 && text[*n - 1] == '/')
-		text[--*n] = '\0';
-}
-
 static int where_follow(const struct root *r, struct str cwd, struct str path, struct trail *t)
 {
 	bool absolute = path.n && path.p[0] == '/';
@@ -114,7 +108,8 @@ static int where_follow(const struct root *r, struct str cwd, struct str path, s
 				"path that cannot be followed: %s", strerror(number));
 			return -1;
 		}
-		cut_slashes(text, &n);
+		while (n > 1 && text[n - 1] == '/')
+			text[--n] = '\0';
 		if (lstat(text, &st) == 0)
 			return where_fault(t, "link to a file that does not exist");
 		t->exists = false;

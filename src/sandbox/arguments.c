@@ -31,20 +31,21 @@ static void read_only(struct list *l, const char *path)
 
 /* ---- the system ---- */
 
+static const char *const system_names[] = {"/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64",
+	"/libx32", "/opt", "/nix/store", "/snap", "/var/lib/dpkg"};
+
 static void put_system(struct list *l)
 {
-	static const char *const names[] = {"/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64",
-		"/libx32", "/opt", "/nix/store", "/snap", "/var/lib/dpkg"};
 	char target[PATH_MAX];
 
-	for (size_t i = 0; i < COUNT(names); i++) {
-		ssize_t n = readlink(names[i], target, sizeof(target) - 1);
+	for (size_t i = 0; i < COUNT(system_names); i++) {
+		ssize_t n = readlink(system_names[i], target, sizeof(target) - 1);
 
 		target[n > 0 ? n : 0] = '\0';
 		if (n > 0)
-			PUT(l, "--symlink", target, names[i]);
+			PUT(l, "--symlink", target, system_names[i]);
 		else
-			read_only(l, names[i]);
+			read_only(l, system_names[i]);
 	}
 	if (path_exists("/sys/fs/cgroup/memory.max")) /* of a container: programs look for it */
 		read_only(l, "/sys/fs/cgroup");
@@ -92,9 +93,8 @@ static int copy_etc(
 		sandbox_write_file(path_join(s->arena, fresh, "ssh/ssh_config"),
 			STR("Match exec \"env | grep -q ^https_proxy=http://127.0.0.1\"\n"
 			    "  ProxyCommand " BOX_PROGRAM " sandbox-connect %h %p\n"),
-			0644, err) < 0)
-		return -1;
-	if (sandbox_write_file(path_join(s->arena, fresh, ".made"), STR(""), 0644, err) < 0)
+			0644, err) < 0 ||
+		sandbox_write_file(path_join(s->arena, fresh, ".made"), STR(""), 0644, err) < 0)
 		return -1;
 	(void)chmod(fresh, 0755);
 	(void)(rename(etc, old) + 0);
@@ -150,13 +150,12 @@ static int put_etc(struct list *l, struct error *err)
 
 /* ---- toolchains ---- */
 
-static bool arguments_is_visible(const char *path)
+static bool arguments_is_visible(struct str path)
 {
-	static const char *const names[] = {
-		"/usr/", "/bin", "/sbin", "/opt/", "/nix/store/", "/snap/"};
+	struct str rest;
 
-	for (size_t i = 0; i < COUNT(names); i++)
-		if (str_starts(str_of(path), names[i]))
+	for (size_t i = 0; i < COUNT(system_names); i++)
+		if (path_below(path, str_of(system_names[i]), &rest))
 			return true;
 	return false;
 }
@@ -209,12 +208,11 @@ static void put_toolchains(struct list *l)
 		put_tool(l, path_join(l->s->arena, home, seeds[i]));
 	for (size_t i = 0; i < COUNT(variables); i++)
 		if ((value = getenv(variables[i])) && value[0] == '/' &&
-			!arguments_is_visible(value) && (!home || strcmp(value, home) != 0) &&
-			value[1])
+			!arguments_is_visible(str_of(value)) &&
+			(!home || strcmp(value, home) != 0) && value[1])
 			put_tool(l, value);
 	while (str_piece(&rest, ':', &dir))
-		if (str_starts(dir, "/") && dir.n > 1 &&
-			!arguments_is_visible(arena_dup(l->s->arena, dir)))
+		if (str_starts(dir, "/") && dir.n > 1 && !arguments_is_visible(dir))
 			put_path(l, arena_dup(l->s->arena, dir));
 }
 

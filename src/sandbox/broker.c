@@ -82,7 +82,7 @@ static void serve_list(struct request *q)
 	CLEANUP(buf_release) struct buf all = BUF_INIT;
 	struct str rest, line;
 
-	if (broker_check_remote(q, q->words[1]) != 0 || broker_run_git(q, words, &all) != 0)
+	if (broker_run_git(q, words, &all) != 0)
 		return;
 	rest = buf_str(&all);
 	while (str_line(&rest, &line)) {
@@ -110,8 +110,6 @@ static void serve_fetch(struct request *q)
 	CLEANUP(buf_release) struct buf out = BUF_INIT;
 	size_t n = 7;
 
-	if (broker_check_remote(q, q->words[1]) != 0)
-		return;
 	for (size_t i = 2; i < q->n && n < 48; i++)
 		if (is_ref(q->words[i]))
 			words[n++] = q->words[i];
@@ -192,8 +190,6 @@ static void serve_push(struct request *q)
 {
 	struct error err = {0};
 
-	if (broker_check_remote(q, q->words[1]) != 0)
-		return;
 	/* Another run of this root may end, and take over the same objects. */
 	(void)TEMP_FAILURE_RETRY(flock(q->s->mutex, LOCK_EX));
 	if (sandbox_git_import(q->s, &err) < 0)
@@ -464,14 +460,16 @@ static void serve_request(struct request *q)
 
 	buf_adds(&q->out, "");
 	buf_adds(&q->errors, "");
-	if (strcmp(word, "list") == 0)
+	if (strcmp(word, "forge") == 0)
+		serve_forge(q);
+	else if (broker_check_remote(q, q->words[1]) != 0)
+		return;
+	else if (strcmp(word, "list") == 0)
 		serve_list(q);
 	else if (strcmp(word, "fetch") == 0)
 		serve_fetch(q);
 	else if (strcmp(word, "push") == 0)
 		serve_push(q);
-	else if (strcmp(word, "forge") == 0)
-		serve_forge(q);
 	else
 		broker_refuse(q, "unknown request");
 }

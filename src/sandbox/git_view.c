@@ -41,7 +41,7 @@ static const char *in_place(const struct sandbox *s, const char *name)
 /* ---- git on the host ---- */
 
 /* `objects`: of the command's copy, too. */
-static int run_git(struct sandbox *s, bool objects, const char *const *words, struct str input,
+static int git_view_run(struct sandbox *s, bool objects, const char *const *words, struct str input,
 	struct buf *out, int *status, struct error *err)
 {
 	static const char *const first[] = {"git", "-c", "core.fsmonitor=false", "-c",
@@ -75,7 +75,7 @@ static int run_git(struct sandbox *s, bool objects, const char *const *words, st
 int sandbox_git_command(struct sandbox *s, const char *const *words, struct str input,
 	struct buf *out, int *status, struct error *err)
 {
-	return run_git(s, false, words, input, out, status, err);
+	return git_view_run(s, false, words, input, out, status, err);
 }
 
 #define GIT(s, input, out, status, err, ...)                                                       \
@@ -199,9 +199,10 @@ static int refs_keep(struct sandbox *s, const struct refs *r, struct error *err)
 
 /* ---- which refs are the item's own ---- */
 
-static bool git_view_has_line(const char *text, const char *name)
+/* In a file of refs in the place of the root. */
+static bool git_view_has_line(struct sandbox *s, const char *file, const char *name)
 {
-	struct str rest = str_of(text), line;
+	struct str rest = str_of(sandbox_read_text(s->arena, in_place(s, file))), line;
 
 	while (str_line(&rest, &line))
 		if (str_is(line, name))
@@ -260,8 +261,7 @@ bool sandbox_git_is_own(struct sandbox *s, const char *ref)
 		   first = {0};
 
 	(void)str_line(&rest, &first);
-	return str_is(first, ref) ||
-	       git_view_has_line(sandbox_read_text(s->arena, in_place(s, "pushed")), ref);
+	return str_is(first, ref) || git_view_has_line(s, "pushed", ref);
 }
 
 const char *sandbox_git_branch(struct sandbox *s)
@@ -338,9 +338,7 @@ static void take_ref(struct sandbox *s, const struct refs *host, const char *nam
 	if (!is_takeable(s, host, name, !before && !here) || sandbox_git_is_of_others(s, name) ||
 		sandbox_git_is_default(s, name) ||
 		(!now && strcmp(head_ref(s, s->view.own), name) == 0) ||
-		((before || here) &&
-			!git_view_has_line(
-				sandbox_read_text(s->arena, in_place(s, "own")), name))) {
+		((before || here) && !git_view_has_line(s, "own", name))) {
 		sandbox_note(s,
 			"'%s' is not the item's: it was %s inside only; make a branch of its own",
 			name, now ? "moved" : "deleted");
@@ -431,7 +429,7 @@ static int import_loose(struct new_objects *o, struct error *err)
 
 	if (!o->files.n)
 		return 0;
-	return run_git(s, true, words, buf_str(&o->ids), &pack, NULL, err) < 0
+	return git_view_run(s, true, words, buf_str(&o->ids), &pack, NULL, err) < 0
 		       ? -1
 		       : import_pack(s, buf_str(&pack), o->files.n <= LOOSE_MAX, err);
 }
@@ -566,7 +564,7 @@ static bool is_taken_setting(struct sandbox *s, struct str before, struct str ke
 		return false;
 	for (size_t i = 0; str_starts(key, "branch.") && i < COUNT(last); i++)
 		if (str_ends(key, last[i]) && key.n > strlen("branch.") + strlen(last[i]))
-			return git_view_has_line(sandbox_read_text(s->arena, in_place(s, "own")),
+			return git_view_has_line(s, "own",
 				arena_printf(s->arena, "refs/heads/%.*s",
 					(int)(key.n - strlen("branch.") - strlen(last[i])),
 					key.p + strlen("branch.")));
