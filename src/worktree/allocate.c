@@ -113,13 +113,13 @@ static int add_worktree(struct work *w)
 	static const char *const files[] = {"checkout", "--quiet", "--force", NULL};
 	struct op *o = &w->o;
 
-	if (op_git_checkout(o, NULL, add) < 0)
+	if (op_git(o, NULL, add) < 0)
 		return -1;
 	if (o->line && w->of.sparse) {
 		if (op_git(o, path, only) < 0)
 			return -1;
 		bad = !o->line;
-		if (op_git_checkout(o, path, files) < 0)
+		if (op_git(o, path, files) < 0)
 			return -1;
 		if (bad || !path_is_directory(path_join(o->a, path, w->of.sparse)))
 			return error_set(o->err, ERR_INPUT,
@@ -281,20 +281,20 @@ static int check_elsewhere(struct work *w)
 
 static int check_owner(struct work *w, const struct ownership *own)
 {
-	CLEANUP(json_free) json *fields = NULL;
 	struct pool *p = w->o.p;
-	struct event e = {.id = EVENT_WORKTREE_OWNERSHIP_MISMATCH, .issue = w->ask->issue};
 
 	if (own->ok)
 		return 0;
-	e.fields = fields = JSON_OBJECT(JSON_TEXT("worktreePath", w->of.path),
-		JSON_TEXT("reason", own->reason), JSON_TEXT("expectedClone", own->expected),
-		JSON_IF(own->actual, JSON_TEXT("actualClone", own->actual)),
-		JSON_TEXT("guard", p->spec.strict ? "strict" : "advisory"));
 	w->of.warning = FORMAT("%s (%s): '%s' does not belong to '%s', but to '%s'",
 		p->spec.strict ? "WorktreeOwnershipMismatch" : "advisory ownership mismatch",
 		own->reason, w->of.path, p->repo, own->actual ? own->actual : "");
-	if (event_emit(p->artifacts, &e, w->o.err) < 0)
+	if (event_report(p->artifacts, EVENT_WORKTREE_OWNERSHIP_MISMATCH, w->ask->issue, NULL,
+		    JSON_OBJECT(JSON_TEXT("worktreePath", w->of.path),
+			    JSON_TEXT("reason", own->reason),
+			    JSON_TEXT("expectedClone", own->expected),
+			    JSON_IF(own->actual, JSON_TEXT("actualClone", own->actual)),
+			    JSON_TEXT("guard", p->spec.strict ? "strict" : "advisory")),
+		    w->o.err) < 0)
 		return -1;
 	return p->spec.strict ? REFUSE("%s", w->of.warning) : 0;
 }

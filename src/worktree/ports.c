@@ -158,7 +158,6 @@ int ports_choose(struct op *o, const struct allocate_ask *ask, struct allocation
 		.taken = o->all.items,
 		.n_taken = o->all.n,
 		.is_free = o->p->is_free};
-	CLEANUP(json_free) json *fields = NULL;
 	const struct allocation *owner;
 	struct port_answer got;
 
@@ -176,10 +175,9 @@ int ports_choose(struct op *o, const struct allocate_ask *ask, struct allocation
 			of->port > owner->port ? of->port : owner->port, owner->path);
 	if (!got.candidate || got.first == got.candidate)
 		return 0;
-	fields = JSON_OBJECT(JSON_TEXT("worktreePath", of->path),
-		JSON_INT("candidate", got.candidate), JSON_INT("port", got.first),
-		JSON_VALUE("attempted", port_list_json(got.candidate, got.n_tried)));
-	return event_emit(o->p->artifacts,
-		&(struct event){.id = EVENT_PORT_COLLISION, .issue = ask->issue, .fields = fields},
+	return event_report(o->p->artifacts, EVENT_PORT_COLLISION, ask->issue, NULL,
+		JSON_OBJECT(JSON_TEXT("worktreePath", of->path),
+			JSON_INT("candidate", got.candidate), JSON_INT("port", got.first),
+			JSON_VALUE("attempted", port_list_json(got.candidate, got.n_tried))),
 		o->err);
 }
