@@ -4,7 +4,7 @@
  *
  *     {"version":1,"taskId":"T-1","commit":SHA,"tree":SHA,"at":TIME,"evidence":["review"],
  *      "answers":[
- *         {"action":"T-1/reviewing/2","agent":"reviewer","result":"approved","sum":"..."}],
+ *         {"action":"T-1/reviewing/2","agent":"code-reviewer","result":"approved","sum":"..."}],
  *      "others":[...]}
  *
  * Where the user's git signs commits (commit.gpgSign), the same text is also the message of a
