@@ -151,7 +151,7 @@ void gate_is_free(int64_t last)
 bool gate_is_held(void)
 {
 	const struct gate_ask ask = {.who = "late"};
-	struct gate *g;
+	CLEANUP(gate_drop) struct gate *g = NULL;
 
 	return gate_take(&arena, &pool, &ask, &g, &err) == -1;
 }
