@@ -644,8 +644,9 @@ static int add_repeated(struct expansion *p, bool loop, struct error *err)
 		return -1;
 	first = json_at(array, 0);
 	if (loop)
-		buf_adds(p->out, "dev-team: the hook has run the prompt of /loop: do not run it, "
-				 "but schedule it as it is.\n");
+		buf_adds(p->out,
+			"dev-team: the hook has run the prompt of /loop: schedule it as it "
+			"is, and do not run it.\n");
 	p->block = !loop;
 	if (!array)
 		buf_adds(p->out, TICK_IS_DRIVEN);
@@ -684,7 +685,8 @@ int hook_command_repeat(
 	} else if (slash) {
 		p.block = true;
 		buf_addf(&text,
-			"dev-team: the client does not run a slash command that it repeats; type "
+			"dev-team: the client does not expand a slash command that it repeats; "
+			"type "
 			"`/loop 5m dev-team tick%s%s%.*s`",
 			strcmp(p.command->name, "poll") == 0 ? " --poll" : "", p.left.n ? " " : "",
 			(int)p.left.n, p.left.p);

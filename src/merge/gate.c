@@ -169,7 +169,7 @@ static int merge_gate_resume(
 	*busy = h->held && !h->until;
 	if (*busy)
 		return error_set(err, ERR_STATE,
-			"another command of '%s' has the merge gate (MergeGateLockTimeout)",
+			"another command of '%s' has the merge gate (" GATE_TIMEOUT ")",
 			g->ask.who);
 	if (disk_lock_take(&g->lock, g->path, 0, err) < 0)
 		return -1;
@@ -257,8 +257,8 @@ static int timed_out(const struct gate *g, const struct gate_line *line, struct 
 	if (line->n > 1)
 		buf_addf(&holder, "; %zu waited before this one", line->n - 1);
 	return error_set(err, ERR_STATE,
-		"merge gate of '%s' not free after %u ms: held by %s (MergeGateLockTimeout)",
-		g->p->dir, g->ask.wait_ms, holder.s);
+		"merge gate of '%s' not free after %u ms: held by %s (" GATE_TIMEOUT ")", g->p->dir,
+		g->ask.wait_ms, holder.s);
 }
 
 /* Once a second has passed, and whenever the line has moved. */

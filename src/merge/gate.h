@@ -20,6 +20,7 @@
 #include "src/sys/git.h"
 #include "src/worktree/pool.h"
 
+#define GATE_TIMEOUT "MergeGateLockTimeout" /* in the message of gate_take() */
 enum { GATE_WAIT_MS = 300000 };
 
 /* Declared by the final merge stage; a database migration is always exclusive. */

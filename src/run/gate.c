@@ -87,7 +87,8 @@ int run_gate_take(struct arena *a, struct run_item *r, const json *action, struc
 	return 0;
 }
 
-/* A session has no process that keeps the gate: each of its effects takes it anew. */
+/* The item of the run, or of the session, and in *w its worktree and pool. No process of a session
+ * lives between two steps, so each effect takes the gate again. */
 static int gate_run_of(const struct run_entry *e, struct run_worktree *w,
 	const struct run_item **out, struct error *err)
 {
@@ -122,13 +123,13 @@ int run_gate_carry_out(void *data, const struct effect_kind *kind, const struct 
 	if (!item)
 		return environment_local.carry_out(data, kind, place, id, done, err);
 	wait = gate_ask_for(r, item, stage);
-	if (e->call->later)
+	if (e->call->gate_busy)
 		wait.wait_ms = 0;
 	if (run_pool_open(e->arena, &w, e->call->repo, &pool, err) < 0)
 		return -1;
 	if (gate_take(e->arena, &pool, &wait, &gate, err) < 0) {
-		if (e->call->later)
-			*e->call->later = strstr(err->text, "MergeGateLockTimeout") != NULL;
+		if (e->call->gate_busy)
+			*e->call->gate_busy = strstr(err->text, GATE_TIMEOUT) != NULL;
 		return -1;
 	}
 	if (gate_descriptor(gate)) /* the programs of the effect have the lock, too */

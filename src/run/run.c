@@ -42,9 +42,9 @@ struct run_work {
 	bool ordered; /* a step takes each answer */
 	bool failed;  /* `err` says why it has stopped */
 	struct error err;
-	bool later; /* it waits for the merge gate */
-	json *done; /* how it has ended, or what it waits for; NULL: neither */
-	int status; /* the exit status of a run of this item */
+	bool gate_busy; /* it waits for the merge gate */
+	json *done;     /* how it has ended, or what it waits for; NULL: neither */
+	int status;     /* the exit status of a run of this item */
 	int64_t started_ms;
 };
 
@@ -355,7 +355,7 @@ static int next_step(struct run_loop *l, struct run_work *w, struct buf *line)
 	if (l->next)
 		return l->next(l->next_data, &call, line, &w->err);
 	call.ordered = &w->ordered;
-	call.later = &w->later;
+	call.gate_busy = &w->gate_busy;
 	if (run_step(&a, &call, line, &w->err) < 0)
 		return -1;
 	run_setup_entered(&w->of);
@@ -377,7 +377,7 @@ static int step_work(struct run_loop *l, struct run_work *w)
 {
 	CLEANUP(arena_release) struct arena a = {0};
 	CLEANUP(buf_release) struct buf line = BUF_INIT;
-	bool first = !w->of.n_steps++, waited = w->later;
+	bool first = !w->of.n_steps++, waited = w->gate_busy;
 	json *array;
 
 	talk_about(l, w);
@@ -386,9 +386,9 @@ static int step_work(struct run_loop *l, struct run_work *w)
 		w->of.stopped = true;
 		return -1;
 	}
-	w->later = false;
+	w->gate_busy = false;
 	if (next_step(l, w, &line) < 0)
-		return w->later ? wait_for_gate(w, waited) : -1;
+		return w->gate_busy ? wait_for_gate(w, waited) : -1;
 	if (json_parse(&array, line.len ? buf_str(&line) : STR("[]"), &w->err) < 0)
 		return -1;
 	vec_push(&l->arrays, array);
@@ -578,7 +578,7 @@ static void advance(struct run_loop *l)
 		if (w->phase == WORK_WAITS && !still_waits(w->of.call.context_file, w->done)) {
 			w->phase = WORK_ACTIVE;
 			w->due = true;
-			if (!w->later)
+			if (!w->gate_busy)
 				w->of.call.returned = NULL; /* the agents were held up */
 		}
 		if (w->phase == WORK_ACTIVE && w->due && step_work(l, w) < 0)
@@ -680,7 +680,7 @@ static bool wait_for_first(struct run_loop *l)
 		if (l->works[i].phase != WORK_WAITS)
 			continue;
 		waits = true;
-		if (!l->works[i].later &&
+		if (!l->works[i].gate_busy &&
 			clock_parse(json_get_str(l->works[i].done, "until"), &until) == 0 &&
 			until < first)
 			first = until;

@@ -64,7 +64,7 @@ struct run_step_call {
 	bool scripted; /* of a run: no agent needs its role or skill */
 	/* Set instead of waiting: the merge gate is not free for an effect, the step failed and is
 	 * to be repeated; NULL: waits, as long as the stage may run. */
-	bool *later;
+	bool *gate_busy;
 	bool *ordered; /* set: the actions wait for each other, a step takes each answer; or NULL */
 	/* Shows why an answer does not count; may be NULL. */
 	void (*refuted)(void *data, const char *fault);

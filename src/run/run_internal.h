@@ -217,7 +217,7 @@ int checkout_check_free(struct arena *a, const struct run_entry *e, struct error
 int run_gate_take(struct arena *a, struct run_item *r, const json *action, struct pool *pool,
 	struct error *err);
 /* environment.carry_out(), under the gate in such a state. -1: also as struct run_step_call has
- * `later`. */
+ * `gate_busy`. */
 int run_gate_carry_out(void *data, const struct effect_kind *kind, const struct item_place *place,
 	const char *id, bool *done, struct error *err);
 /* After a step: the item's place in the line ends, unless it is in such a state and has actions to

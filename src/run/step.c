@@ -260,7 +260,9 @@ static size_t check_role(const struct role_places *p, const char *file,
 	if (rc < 0)
 		buf_addf(out, "%s\n", err.text);
 	else
-		buf_addf(out, "unknown %s '%s': the plugin, '%s/.claude' and '~/.claude' have %s\n",
+		buf_addf(out,
+			"unknown %s '%s'; known from the plugin, '%s/.claude' and '~/.claude': "
+			"%s\n",
 			skill ? "skill" : "agent", name, p->repo,
 			instructions_names(p->arena, p->root, p->repo, skill));
 	return 1;
@@ -280,8 +282,10 @@ static size_t check_roles(struct arena *a, const struct workflow *w, const char 
 		p.repo = ".";
 	if (w->reviewer)
 		n += check_role(&p, w->file,
-			&(struct declared_action){.agent = w->reviewer, .line = 1, .col = 1}, false,
-			out);
+			&(struct declared_action){.agent = w->reviewer,
+				.line = w->reviewer_line,
+				.col = w->reviewer_col},
+			false, out);
 	for (size_t i = 0; i < w->n_declared; i++)
 		for (size_t k = 0; k < w->declared[i].n; k++) {
 			const struct declared_action *it = &w->declared[i].items[k];

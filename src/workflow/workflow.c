@@ -400,7 +400,7 @@ static const struct config_field frontmatter_fields[] = {
 	{INTEGER("validate_timeout", workflow, validate_timeout_s, 1, WORKFLOW_TIMEOUT_MAX_S)},
 	{TEXT("checks", text_form, workflow, checks)},
 	{TEXT("research_skill", skill_form, workflow, research_skill)},
-	{TEXT("reviewer", skill_form, workflow, reviewer)},
+	{TEXT("reviewer", skill_form, workflow, reviewer), CONFIG_PLACE(workflow, reviewer_line)},
 	{.key = "review_comments", .kind = CONFIG_BOOL, CONFIG_AT(workflow, review_comments)},
 	{.key = "worktree", .kind = CONFIG_BOOL, CONFIG_AT(workflow, worktree)},
 	{TEXT("forge", text_form, workflow, forge)},

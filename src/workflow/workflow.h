@@ -191,6 +191,7 @@ struct workflow {
 		*checks; /* command that waits for the pull request's checks; NULL: the default */
 	const char *research_skill; /* NULL: the default */
 	const char *reviewer;       /* role in `reviewing` and `signoff`; NULL: the default */
+	unsigned reviewer_line, reviewer_col;
 	bool review_comments;       /* the reviewer posts its findings on the pull request */
 	bool worktree;              /* of its own for each item; else the user's checkout */
 	const char **allow_secrets; /* patterns of files that only look like secrets */

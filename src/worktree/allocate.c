@@ -113,13 +113,13 @@ static int add_worktree(struct work *w)
 	static const char *const files[] = {"checkout", "--quiet", "--force", NULL};
 	struct op *o = &w->o;
 
-	if (op_git(o, NULL, add) < 0)
+	if (op_git_checkout(o, NULL, add) < 0)
 		return -1;
 	if (o->line && w->of.sparse) {
 		if (op_git(o, path, only) < 0)
 			return -1;
 		bad = !o->line;
-		if (op_git(o, path, files) < 0)
+		if (op_git_checkout(o, path, files) < 0)
 			return -1;
 		if (bad || !path_is_directory(path_join(o->a, path, w->of.sparse)))
 			return error_set(o->err, ERR_INPUT,

@@ -34,11 +34,10 @@ int op_check(struct op *o, const char *name)
 	return git_check_status(name, o->status, &o->output, false, o->err);
 }
 
-int op_git(struct op *o, const char *at, const char *const *args)
+static int run_git(struct op *o, const char *at, const char *setting, const char *const *args)
 {
-	bool checkout = strcmp(args[0], "checkout") == 0 || strcmp(args[1], "add") == 0;
-	const char *argv[ARGS_MAX + 10] = {"git", "-c", "core.fsmonitor=false", "-c", "gc.auto=0",
-		"-c", checkout ? "gc.auto=0" : "core.hooksPath=/dev/null"};
+	const char *argv[ARGS_MAX + 10] = {
+		"git", "-c", "core.fsmonitor=false", "-c", "gc.auto=0", "-c", setting};
 	size_t n = 7;
 
 	/* This also finds a repository whose work tree is elsewhere. */
@@ -47,6 +46,16 @@ int op_git(struct op *o, const char *at, const char *const *args)
 	for (size_t i = 0; args[i] && i < ARGS_MAX; i++)
 		argv[n++] = args[i];
 	return op_run(o, at ? at : o->p->common, argv, arena_printf(o->a, "git %s", args[0]));
+}
+
+int op_git(struct op *o, const char *at, const char *const *args)
+{
+	return run_git(o, at, "core.hooksPath=/dev/null", args);
+}
+
+int op_git_checkout(struct op *o, const char *at, const char *const *args)
+{
+	return run_git(o, at, "gc.auto=0", args);
 }
 
 /* ---- worktrees ---- */

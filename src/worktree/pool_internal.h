@@ -72,9 +72,9 @@ int op_run(struct op *o, const char *dir, const char *const *argv, const char *n
 /* -1: the last program failed; the error has its output. */
 int op_check(struct op *o, const char *name);
 /* git in `at`; NULL: in the repository; without a file system monitor and hooks, because agents can
- * write the configuration. What checks out (`checkout`, `worktree add`) is the user's, and has
- * hooks. At least two args. */
+ * write the configuration. A checkout is the user's, and has hooks. */
 int op_git(struct op *o, const char *at, const char *const *args);
+int op_git_checkout(struct op *o, const char *at, const char *const *args);
 int trees_read(struct op *o);
 /* The one at `path`; NULL: that with `branch` checked out. NULL: none. */
 const struct tree *trees_find(const struct op *o, const char *path, const char *branch);

@@ -142,7 +142,7 @@ function* schedule(body, context) {
   const say = (pattern, what) => find(body, pattern, what);
   const [minutes, prompt] = say(/^## Input\n\n(\d+m .*)$/m, 'what is repeated').split(/m (.*)/);
   const tool = say(/Call (Cron\w+) with: `cron` [^`]*, `prompt` [^`]*, `recurring: true`/, 'how to schedule');
-  find(context, /(has run the prompt of \/loop: do not run it, but schedule it as it is)/, 'who runs the prompt at first');
+  find(context, /(has run the prompt of \/loop: schedule it as it is, and do not run it)/, 'who runs the prompt at first');
   yield* call('ToolSearch', { query: `select:${tool}` });
   const made = yield* call(tool, { cron: say(/`Nm` where N ≤ 59 *\| `(\*\/N[^`]*)`/, 'the schedule').replace('N', minutes), prompt, recurring: true });
   if (made.error) throw new Error(made.text);
