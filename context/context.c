@@ -95,6 +95,11 @@ int context_check_key(struct arena *a, const char *key, struct str *value, struc
 		return error_set(err, ERR_INPUT,
 			"'wait_until' must be a time such as 2026-11-21T03:48:12Z, not '%.60s'",
 			value->p);
+	if (strcmp(key, "wait_until") == 0 && value->n && time <= clock_now())
+		return error_set(err, ERR_INPUT,
+			"'wait_until': '%.60s' has passed: give a later time, or nothing to end a "
+			"wait",
+			value->p);
 	return 0;
 }
 

@@ -25,9 +25,12 @@ struct collector {
 /* Records a contradiction. The first of each kind is kept. */
 static int add_contradiction(struct collector *c, unsigned kinds, const char *fault)
 {
+	unsigned asked = c->query->kinds;
+
+	asked |= asked & EVIDENCE_SHOWN ? EVIDENCE_REVIEW : 0; /* both are about HEAD */
 	fault = arena_printable(c->arena, str_of(fault), FAULT_MAX);
 	for (size_t i = 0; i < EVIDENCE_KINDS; i++)
-		if ((kinds & c->query->kinds) >> i & 1 && !c->out->faults[i])
+		if ((kinds & asked) >> i & 1 && !c->out->faults[i])
 			c->out->faults[i] = fault;
 	return 0;
 }

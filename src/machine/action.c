@@ -380,6 +380,7 @@ json *action_complete(
 	struct host h = {.file = f,
 		.repo = place->repo,
 		.directory = place->directory ? place->directory : place->repo};
+	static const char *const inner[] = {"array", "missed", "first", NULL};
 	json *out = json_object();
 	bool named = false;
 
@@ -387,7 +388,7 @@ json *action_complete(
 		const char *key = json_key(m);
 		json *full = full_member(&h, action, m);
 
-		if (strcmp(key, "array") == 0 || strcmp(key, "first") == 0)
+		if (str_in(str_of(key), inner))
 			continue;
 		if (!named &&
 			(strcmp(key, "read_sections") == 0 || strcmp(key, "write_section") == 0)) {

@@ -322,7 +322,7 @@ static bool waits_for_script(const struct engine_run *r)
 }
 
 /* `array`: of the action that has returned; only what was dispatched together with it is missing.
- * NULL: all is. */
+ * NULL: all is, or the named action alone. */
 static bool engine_is_missing(struct engine_run *r, const json *action, const int64_t *array)
 {
 	if (action_answered(r->doc, action) || engine_in_progress(r, action))
@@ -336,23 +336,31 @@ static bool note_missing(struct engine_run *r, const json *action, const void *a
 {
 	if (!engine_is_missing(r, action, array))
 		return true;
+	if (!r->missed)
+		r->missed = json_object();
+	JSON_SET(r->missed, JSON_INT(json_get_str(action, "write_section"),
+				    json_get_int(action, "missed", 0) + 1));
 	note_failure(r, json_get_str(action, "id"), "no answer", NULL);
 	return false;
 }
 
-/* Asks again for what is missing of an ordered state; what else is outstanding stays so. */
+/* Asks again for what is missing of an ordered state; what else is outstanding stays so. Answers of
+ * others are progress, but an action that was not answered twice is counted nevertheless. */
 static bool retry_missing(struct engine_run *r, bool progress)
 {
 	const json *named =
 		r->e->returned_id ? action_find(r->outstanding, r->e->returned_id) : NULL;
-	int64_t array = json_get_int(named, "array", 0);
+	int64_t array = json_get_int(named, "array", 0), most = 0;
 
 	if (!r->returned || (r->e->returned_id && !named) ||
 		!filter_outstanding(r, note_missing, named ? &array : NULL))
 		return false;
+	for (const json *n = json_first(r->missed); n; n = json_next(n))
+		most = json_int(n, 0) > most ? json_int(n, 0) : most;
 	if (!progress) /* what progress is, its claims have yet to show */
-		context_set_count(r->doc, "consecutive_failures",
-			context_count(r->doc, "consecutive_failures") + 1);
+		most = (int64_t)context_count(r->doc, "consecutive_failures") + 1;
+	if (!progress || most > 1)
+		context_set_count(r->doc, "consecutive_failures", (unsigned long)most);
 	r->returned = false;
 	engine_carry_answers(r);
 	return true;
@@ -839,6 +847,7 @@ static void end_attempt(struct engine_run *r)
 	json_free(&r->noted);
 	json_free(&r->outstanding);
 	json_free(&r->results);
+	json_free(&r->missed);
 	json_free(&r->facts);
 	json_free(&r->print);
 	json_free(&r->marks);

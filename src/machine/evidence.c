@@ -313,9 +313,13 @@ static const char *claim_fault(
 {
 	const json *at = fact_at(r, claim->section);
 	const char *head = json_get_str(at, "head"), *fault = json_get_str(at, "fault");
+	unsigned kinds = claim->kinds & EVIDENCE_SHOWN ? EVIDENCE_REVIEW : claim->kinds;
+	const char *unread = found->head ? NULL : evidence_first_fault(found, kinds);
 	bool moved = !head || !found->head || strcmp(head, found->head) != 0;
 	bool changed = moved && !(head && found->same_as && strcmp(head, found->same_as) == 0);
 
+	if (unread) /* why HEAD is not known */
+		return unread;
 	if (claim->kinds & EVIDENCE_TREE && fault)
 		return arena_printf(&r->arena, "%s (when the script was requested)", fault);
 	if (claim->kinds & EVIDENCE_TREE && moved)

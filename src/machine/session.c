@@ -219,8 +219,9 @@ static int machine_session_claim(struct engine_run *r, struct error *err)
 void engine_release(struct engine_run *r)
 {
 	const char *what = json_get_str(json_first(r->print), "action");
+	bool others = r->holder.live && !lease_held_by(&r->holder, r->e->owner);
 
-	if (r->holder.owner && what && strcmp(what, "done") == 0)
+	if (r->holder.owner && what && strcmp(what, "done") == 0 && (!others || is_finished(r->e)))
 		lease_release(r->e->file, &r->holder);
 }
 
@@ -371,6 +372,16 @@ void engine_read_call(struct engine *e, const json *note)
 	e->spec = json_get_str(note, "spec");
 }
 
+/* Where actions wait for each other, agents return one by one: the caller names those that have. */
+static bool names_ordered(struct engine_run *r)
+{
+	const struct declared_state *d = engine_declared(r);
+
+	return d && d->order && r->e->returned_id &&
+	       str_starts(str_of(r->e->returned_id),
+		       arena_printf(&r->arena, "%s/%s/", r->e->id, engine_state(r)));
+}
+
 int engine_begin(struct engine_run *r, struct error *err)
 {
 	struct engine *e = r->e;
@@ -388,6 +399,8 @@ int engine_begin(struct engine_run *r, struct error *err)
 		return error_set(err, ERR_STATE, "'%s' has ended already: %s", e->id,
 			context_get(r->doc, "outcome").n ? context_get(r->doc, "outcome").p
 							 : engine_state(r));
+	if (e->returned_checked && names_ordered(r))
+		e->returned_alone = true;
 	if (machine_session_note_operation(r, err) < 0 ||
 		place_load(&r->arena, e->file, &r->place, err) < 0 ||
 		action_load_noted(e->file, &r->outstanding, &r->noted, err) < 0)

@@ -6,8 +6,12 @@ int wait_read(const struct context *c, struct wait *out, struct error *err)
 	struct str until = context_get(c, "wait_until"), reason = context_get(c, "wait_reason");
 
 	*out = (struct wait){.reason = reason.n ? reason.p : "it waits for a time"};
-	if (!until.n || (clock_parse_rfc3339(until, &out->until) && out->until > 0))
+	if (!until.n)
 		return 0;
+	if (clock_parse_rfc3339(until, &out->until)) {
+		out->until = out->until > 0 ? out->until : 1;
+		return 0;
+	}
 	return error_set(err, ERR_INPUT,
 		"'%s': 'wait_until' is '%.60s', not a time such as 2026-11-21T03:48:12Z: correct "
 		"or empty it with 'dev-team context set'",

@@ -87,6 +87,7 @@ struct reading {
 	struct lease_holder holder;
 	const char *run;     /* the process of its `dev-team run`; NULL: none */
 	bool works;          /* somebody may go on with it */
+	VEC(const char *) children; /* that it waits for */
 	const char *approve; /* what a person must approve; NULL: nothing */
 };
 
@@ -112,6 +113,8 @@ static int run_status_read_actions(struct reading *r, struct error *err)
 				JSON_TEXT("agent",
 					row->who ? row->who : json_get_str(a, row->subject))));
 		r->works |= action_kind(a) == ACTION_SCRIPT && script_running(r->file, id);
+		if (action_kind(a) == ACTION_CHILD)
+			vec_push_in(r->arena, &r->children, json_dup(r->arena, a, "item"));
 		d.missing++;
 	}
 	if (d.missing)
@@ -256,6 +259,33 @@ static const char *run_status_of(const struct reading *r)
 	return r->works ? "works" : "idle";
 }
 
+/* The first child that waits, if nothing but children is outstanding. The caller frees it. */
+static json *waiting_child(const struct reading *r)
+{
+	bool alone = r->children.n == json_len(r->actions);
+
+	for (size_t i = 0; alone && i < r->children.n; i++) {
+		json *child = status_item(
+			run_child_document(r->arena, r->file->path, r->children.items[i]), true);
+
+		if (json_str_is(child, "status", "waits"))
+			return child;
+		json_free(&child);
+	}
+	return NULL;
+}
+
+static void add_child_wait(struct reading *r, const json *child)
+{
+	const char *why = json_get_str(child, "question"), *until = json_get_str(child, "until");
+
+	JSON_ADD(r->item,
+		JSON_TEXT("reason", arena_printf(r->arena, "'%s': %s", status_text(child, "id"),
+					    why ? why : status_text(child, "reason"))),
+		JSON_IF(until, JSON_TEXT("until", until)),
+		JSON_TEXT("continue", status_text(child, "continue")));
+}
+
 /* A run goes on by itself. */
 static void run_status_add_wait(struct reading *r)
 {
@@ -297,6 +327,7 @@ static void run_status_add_end(struct reading *r, const char *status, bool brief
 
 static int run_status_read_item(struct reading *r, bool brief, struct error *err)
 {
+	CLEANUP(json_free) json *child = NULL;
 	const struct context *c = &r->file->doc;
 	const char *status;
 	json *usage;
@@ -308,6 +339,8 @@ static int run_status_read_item(struct reading *r, bool brief, struct error *err
 	if (run_status_read_actions(r, err) < 0)
 		return -1;
 	status = run_status_of(r);
+	child = strcmp(status, "idle") == 0 ? waiting_child(r) : NULL;
+	status = child ? "waits" : status;
 	r->item = JSON_OBJECT(JSON_TEXT("id", context_get(c, "work_item_id").p),
 		JSON_TEXT("status", status), JSON_TEXT("state", context_get(c, "state").p),
 		JSON_VALUE("actions", json_copy(r->actions)));
@@ -318,7 +351,10 @@ static int run_status_read_item(struct reading *r, bool brief, struct error *err
 	run_status_add_key(r, "pr_url", "pull_request");
 	usage = agents_total(r->file);
 	JSON_ADD(r->item, JSON_IF(usage, JSON_VALUE("usage", usage)));
-	run_status_add_end(r, status, brief);
+	if (child)
+		add_child_wait(r, child);
+	else
+		run_status_add_end(r, status, brief);
 	run_status_add_key(r, "last_updated", "last_updated");
 	JSON_ADD(r->item, JSON_TEXT("file", r->file->path));
 	return 0;

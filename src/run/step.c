@@ -369,8 +369,11 @@ static int check_caps(const struct workflow *w, struct buf *faults, size_t *n, s
 	return 0;
 }
 
-/* Refuses unknown agents and skills, and agents without a task; checks each text of the workflow
- * once. */
+static size_t check_shape(struct arena *a, const struct run_step_call *call,
+	const struct workflow *w, struct buf *out);
+
+/* Refuses unknown agents and skills, agents without a task, and children without an end; checks
+ * each text of the workflow once. */
 static int run_step_check_agents(struct arena *a, const struct run_step_call *call,
 	const struct engine *e, struct error *err)
 {
@@ -390,6 +393,8 @@ static int run_step_check_agents(struct arena *a, const struct run_step_call *ca
 	n += workflow_check_tasks(e->workflow, steps_builtin(), &faults);
 	if (!call->scripted)
 		n += check_roles(a, e->workflow, call->plugin_root, call->repo, &faults);
+	if (!e->parent)
+		n += check_shape(a, call, e->workflow, &faults);
 	rest = buf_str(&faults);
 	while (n > 1 && str_line(&rest, &line))
 		report_fault(call, arena_dup(a, line));
@@ -701,7 +706,8 @@ struct workflow_tree {
 	struct arena *arena;
 	const char *root, *repo;
 	struct buf *out;
-	size_t n; /* faults */
+	bool shape; /* only whether it ends: what else is wrong is found when a child begins */
+	size_t n;   /* faults */
 	VEC(struct above) seen;
 };
 
@@ -755,11 +761,13 @@ static void run_step_check_child(struct workflow_tree *t, const char *path, cons
 	}
 	vec_push_in(t->arena, &t->seen, *at);
 	if (manifest_workflow_load(t->arena, path, &w, &err) < 0) {
-		buf_addf(t->out, "%s\n", err.text);
-		t->n++;
+		if (!t->shape) {
+			buf_addf(t->out, "%s\n", err.text);
+			t->n++;
+		}
 		return;
 	}
-	if (!known)
+	if (!known && !t->shape)
 		t->n += check_one(t->arena, &w, t->root, t->out);
 	check_below(t, &w, at);
 }
@@ -773,7 +781,8 @@ static void check_item(struct workflow_tree *t, const struct workflow *w,
 
 	if (run_child_workflow(t->arena, w->file, it->workflow, t->root, t->repo, &path, &err) <
 		0) {
-		tree_fault(t, w->file, it, NULL, err.text);
+		if (!t->shape)
+			tree_fault(t, w->file, it, NULL, err.text);
 		return;
 	}
 	below.file = real_path(t->arena, path);
@@ -794,6 +803,20 @@ static void check_below(struct workflow_tree *t, const struct workflow *w, const
 		for (size_t k = 0; k < w->declared[i].n; k++)
 			if (w->declared[i].items[k].child)
 				check_item(t, w, &w->declared[i].items[k], at);
+}
+
+static size_t check_shape(
+	struct arena *a, const struct run_step_call *call, const struct workflow *w, struct buf *out)
+{
+	struct workflow_tree t = {.arena = a,
+		.root = call->plugin_root,
+		.repo = call->repo,
+		.out = out,
+		.shape = true};
+	const struct above top = {.file = real_path(a, w->file)};
+
+	check_below(&t, w, &top);
+	return t.n;
 }
 
 size_t run_workflow_check(
