@@ -132,7 +132,8 @@ int evidence_load_approved(
 		return -1;
 	approved = json_get(facts, "approved");
 	*out = (struct evidence_approved){json_dup(a, approved, "head"),
-		json_dup(a, approved, "patch"), json_dup(a, approved, "base")};
+		json_dup(a, approved, "patch"), json_dup(a, approved, "base"),
+		json_dup(a, facts, "pushed")};
 	return 0;
 }
 

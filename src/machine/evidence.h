@@ -53,9 +53,10 @@ struct evidence {
 
 /* What the last review approved. Texts are in the arena; NULL: nothing was approved. */
 struct evidence_approved {
-	const char *head;  /* a commit */
-	const char *patch; /* its changes, as git_patch_digest() has them */
-	const char *base;  /* where it had left the default branch */
+	const char *head;   /* a commit */
+	const char *patch;  /* its changes, as git_patch_digest() has them */
+	const char *base;   /* where it had left the default branch */
+	const char *pushed; /* the commit that was pushed last; NULL: none, as far as is known */
 };
 int evidence_load_approved(
 	struct arena *a, struct context_file *f, struct evidence_approved *out, struct error *err);

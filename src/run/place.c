@@ -162,7 +162,52 @@ static int run_place_find_base(struct arena *a, const struct run_worktree *w, co
 	return 0;
 }
 
-static int create_worktree(struct arena *a, struct run_entry *e, const char *id,
+/* The branch of an item that has begun, if this repository has lost it (a new clone, or somebody
+ * removed it): as it is on the remote, else the commit that was pushed last. To begin again where
+ * the item once began would lose that work with the next push. */
+static int find_lost_branch(struct arena *a, struct run_entry *e, const char *id,
+	const char *branch, struct start *s, struct error *err)
+{
+	const char *const names[] = {arena_printf(a, "refs/heads/%s", branch),
+		arena_printf(a, "refs/remotes/origin/%s", branch)};
+	const char *found[COUNT(names)];
+	struct evidence_approved known;
+	struct error ignored;
+	char *commit = NULL;
+	bool fetched;
+
+	if (git_read_ids(a, e->repo, names, 1, found, err) < 0)
+		return set_damage_error(err);
+	if (found[0])
+		return 0;
+	(void)git_fetch_branch(e->repo, branch, &fetched, &ignored);
+	if (git_read_ids(a, e->repo, names + 1, 1, found + 1, err) < 0)
+		return set_damage_error(err);
+	if (found[1]) {
+		*s = (struct start){.name = names[1], .commit = found[1]};
+		return 0;
+	}
+	if (evidence_load_approved(
+		    a, (struct context_file *)(uintptr_t)e->file, &known, err) < 0)
+		return -1;
+	if (!known.pushed)
+		return 0;
+	if (remote_git_line(a, e->repo,
+		    (const char *const[]){"git", "rev-parse", "--verify", "--quiet",
+			    arena_printf(a, "%s^{commit}", known.pushed), NULL},
+		    &commit, err) < 0)
+		return -1;
+	if (!commit)
+		return error_set(err, ERR_STATE,
+			"the branch '%s' of '%s' is gone, here and on 'origin', and so is its "
+			"commit %.12s: fetch it from where it is, or end the item with 'dev-team "
+			"cancel %s'",
+			branch, id, known.pushed, id);
+	*s = (struct start){.name = known.pushed, .commit = known.pushed};
+	return 0;
+}
+
+static int create_worktree(struct arena *a, struct run_entry *e, const char *id, bool again,
 	struct run_worktree *w, struct start *s, struct error *err)
 {
 	struct arena *keep = w->arena ? w->arena : a;
@@ -180,7 +225,8 @@ static int create_worktree(struct arena *a, struct run_entry *e, const char *id,
 
 	if (run_pool_open(keep, w, e->repo, &pool, err) < 0 ||
 		find_start(keep, e, id, w->target, s, err) < 0 ||
-		preflight_check_branch(a, e->repo, ask.branch, err) < 0)
+		preflight_check_branch(a, e->repo, ask.branch, err) < 0 ||
+		(again && find_lost_branch(keep, e, id, ask.branch, s, err) < 0))
 		return -1;
 	ask.base = s->name;
 	if (e->call->base && target && *target)
@@ -352,7 +398,7 @@ static int enter_worktree(struct arena *a, struct run_entry *e, const char *id,
 		return -1;
 	if (linked && (w->entered || !w->run))
 		return 0;
-	if (create_worktree(a, e, id, w, &start, err) < 0)
+	if (create_worktree(a, e, id, place->base != NULL, w, &start, err) < 0)
 		return -1;
 	w->entered = true;
 	*changed = !old || strcmp(old, w->of.path) != 0;

@@ -71,7 +71,7 @@ static void check_declared(struct workflow_check *c, const struct workflow_state
 
 	if (d->n > c->w->limits.max_actions)
 		workflow_check_fault(c, d->line, d->col,
-			"state '%s' requests %zu actions at once, but 'max_actions' is %lu",
+			"state '%s' has %zu actions, but 'max_actions' is %lu",
 			s->name, d->n, c->w->limits.max_actions);
 	if (d->rules.limit)
 		check_trigger(
@@ -221,14 +221,35 @@ static void check_limits(struct workflow_check *c)
 
 /* ---- tasks of declared agents ---- */
 
-/* Marks the states that can be reached without a search for the spec. */
-static bool *find_without_spec(struct workflow_check *c)
+static bool finds_spec(const struct workflow_state *s)
+{
+	return !strcmp(s->name, "spec-finding");
+}
+
+static bool writes(const struct workflow_state *s, const char *section)
+{
+	for (size_t i = 0; s->declared && i < s->declared->n; i++)
+		if (!strcmp(s->declared->items[i].writes, section))
+			return true;
+	return false;
+}
+
+#define BRIEF "Researcher Brief"
+
+static bool writes_brief(const struct workflow_state *s)
+{
+	return !strcmp(s->name, "researching") || !strcmp(s->name, "debugging") || writes(s, BRIEF);
+}
+
+/* Marks the states that can be reached without leaving one that `gives` something. */
+static bool *find_without(
+	struct workflow_check *c, bool (*gives)(const struct workflow_state *s))
 {
 	bool *reached = arena_alloc(&c->arena, c->w->n_states), *live = c->live;
 
 	c->live = arena_alloc(&c->arena, c->w->n_edges + 1);
 	for (size_t i = 0; i < c->w->n_edges; i++)
-		c->live[i] = live[i] && strcmp(c->w->edges[i].from, "spec-finding") != 0;
+		c->live[i] = live[i] && !gives(&c->w->states[c->w->edges[i].from_state]);
 	reached[c->initial - c->w->states] = true;
 	workflow_check_spread(c, reached, false);
 	c->live = live;
@@ -260,7 +281,7 @@ static void check_task(struct workflow_check *c, const struct declared_action *i
 
 static void check_tasks(struct workflow_check *c)
 {
-	const bool *without_spec = find_without_spec(c);
+	const bool *without_spec = find_without(c, finds_spec);
 
 	for (size_t i = 0; i < c->w->n_states; i++) {
 		const struct declared_state *d = c->w->states[i].declared;
@@ -269,6 +290,51 @@ static void check_tasks(struct workflow_check *c)
 			if (d->items[k].agent || d->items[k].child)
 				check_task(c, &d->items[k]);
 	}
+}
+
+/* The developer of the built-in state works by the brief. */
+static void check_brief(struct workflow_check *c)
+{
+	const struct workflow_state *s = workflow_state(c->w, "implementing");
+
+	if (s && !s->declared && find_without(c, writes_brief)[s - c->w->states])
+		workflow_check_fault(c, s->line, s->col,
+			"the developer of '%s' gets no task: no state before it writes the "
+			"'" BRIEF "', as 'researching' does",
+			s->name);
+}
+
+/* The machine, or a built-in state, writes it. */
+static bool is_known_section(const char *section)
+{
+	static const char *const names[] = {"Spec", BRIEF, "Implementation Summary", "PR URL",
+		"Debug Report", "Validate Result", "Review Notes", "Last Failure", "Failed Answer",
+		"Pull Request Comments", "Troubleshooter Log", "Signoff Review", "Signoff Research",
+		"Signoff Build Result", NULL};
+
+	return str_in(str_of(section), names) || str_starts(str_of(section), "Fix ") ||
+	       str_starts(str_of(section), "Earlier ");
+}
+
+static void check_reads(struct workflow_check *c, const struct declared_action *it)
+{
+	for (size_t i = 0; i < it->n_reads; i++) {
+		bool written = is_known_section(it->reads[i]);
+
+		for (size_t k = 0; k < c->w->n_states && !written; k++)
+			written = writes(&c->w->states[k], it->reads[i]);
+		if (!written)
+			workflow_check_fault(c, it->line, it->col,
+				"'reads' names the section '%s', which nothing writes",
+				it->reads[i]);
+	}
+}
+
+static void check_sections(struct workflow_check *c)
+{
+	for (size_t i = 0; i < c->w->n_declared; i++)
+		for (size_t k = 0; k < c->w->declared[i].n; k++)
+			check_reads(c, &c->w->declared[i].items[k]);
 }
 
 /* ---- work that is not pushed ---- */
@@ -393,6 +459,8 @@ size_t workflow_check(
 	check_ways(&c);
 	check_limits(&c);
 	check_tasks(&c);
+	check_brief(&c);
+	check_sections(&c);
 	return print_faults(&c, out);
 }
 

@@ -102,6 +102,10 @@ static void order_resolve(struct order_check *c, size_t item)
 				it->after[i]);
 			continue;
 		}
+		for (size_t k = 0; k < i; k++)
+			if (!strcmp(it->after[k], it->after[i]))
+				order_fault(c, order_key_of(c, item, "after")->list[i],
+					"'after' names the section '%s' twice", it->after[i]);
 		it->needs[i].item = (size_t)(other - c->state->items);
 		it->needs[i].words = all_words(other);
 		c->state->items[it->needs[i].item].needed = true;

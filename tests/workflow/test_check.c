@@ -395,6 +395,6 @@ TEST(an_array_larger_than_the_budget_is_told_at_its_state)
 	"      - {command: b, writes: B, results: {passed: ok, failed: bad}}\n"
 #define EDGES "init --> gates : go\ngates --> done : ok\ngates --> gates : bad\ndone --> [*]\n"
 	assert_told(front("limits: {max_actions: 1}\n" TWO, EDGES),
-		"w.md:4:3: state 'gates' requests 2 actions at once, but 'max_actions' is 1\n");
+		"w.md:4:3: state 'gates' has 2 actions, but 'max_actions' is 1\n");
 	assert_told(front("limits: {max_actions: 2}\n" TWO, EDGES), "");
 }
