@@ -270,16 +270,17 @@ static void note_landed(const char *item, const struct land *l)
 {
 	CLEANUP(context_close) struct context_file f = {0};
 	CLEANUP(buf_release) struct buf text = BUF_INIT;
-	struct error ignored;
+	struct error err = {0};
 
-	if (context_open(&f, item, CONTEXT_MUST_EXIST, &ignored) < 0 ||
-		(l->already && context_get(&f.doc, "landed").n))
+	if (context_open(&f, item, CONTEXT_MUST_EXIST, &err) == 0 && l->already &&
+		context_get(&f.doc, "landed").n)
 		return;
 	buf_addf(&text, "%s as %.12s; commit %s, patch %s", l->target, l->commit, l->commit,
 		l->patch);
 	if (l->tree)
 		buf_addf(&text, ", checked tree %s", l->tree);
-	(void)context_set_key(&f, "landed", buf_str(&text), &ignored);
+	if (err.code || context_set_key(&f, "landed", buf_str(&text), &err) < 0)
+		error_log("dev-team: it has landed, but that cannot be noted: %s", err.text);
 }
 
 static int land_run(struct invocation *in, struct error *err)

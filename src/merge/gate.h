@@ -72,9 +72,8 @@ struct gate {
 	bool entered; /* a lease that is left is kept */
 	int64_t until;
 };
-/* Waits for its turn, and reports its place in the line on standard error. -1: ERR_STATE naming the
- * holder (MergeGateLockTimeout), or that it was interrupted; ERR_STATE where the directory's locks
- * are not reliable; ERR_SYSTEM. */
+/* Waits for its turn, and says on standard error which it is. -1: ERR_STATE: the holder's name
+ * (GATE_TIMEOUT), it was interrupted, or locks are not reliable in that directory; ERR_SYSTEM. */
 int gate_take(struct arena *a, struct pool *p, const struct gate_ask *ask, struct gate **out,
 	struct error *err);
 /* The lock, for `inherit` of process.h; 0: the gate is borrowed. */

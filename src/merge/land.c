@@ -3,7 +3,6 @@
 #include "src/event/event.h"
 #include "src/merge/publish.h"
 #include "src/sys/forge.h"
-#include "src/sys/git.h"
 
 enum { POLL_MS = 1000, POLL_MAX_MS = 30000, OUTPUT_SHOWN = 4000 };
 
@@ -87,12 +86,13 @@ static int merge_land_find_landed(struct landing *l, bool *landed, struct error 
 	const char *patch = l->ask->patch ? l->ask->patch : out->patch;
 	size_t n = 1;
 
-	out->commit = publish_contains(w, w->onto, w->head) ? w->onto : NULL;
+	out->commit = publish_contains(w, w->onto, w->head) ? w->head : NULL;
 	if (!out->commit && git_count_commits(repo_of(l), w->fork, w->head, &n, err) < 0)
 		return -1;
 	if (!out->commit && patch[0])
 		out->commit = git_find_same_patch(w->a, repo_of(l), w->fork, w->onto, patch, n);
 	*landed = out->commit != NULL;
+	out->patch = *landed ? patch : out->patch;
 	return 0;
 }
 
@@ -123,7 +123,9 @@ static int merge_land_check(
 {
 	unsigned limit_s = l->ask->check_s ? l->ask->check_s : LAND_CHECK_S;
 	const char *check = l->ask->check;
-	const char *const argv[] = {"sh", "-c", "exec 2>&1; eval \"$1\"", "sh", check, NULL};
+	static const char script[] = "exec 2>&1; test ! -f .gitmodules || git submodule --quiet "
+				     "update --init --recursive; eval \"$1\"";
+	const char *const argv[] = {"sh", "-c", script, "sh", check, NULL};
 	const struct git_command c = {.dir = l->git.dir,
 		.argv = argv,
 		.name = "the check",
@@ -163,8 +165,7 @@ static int prepare_and_check(struct landing *l, bool *good, struct error *err)
 {
 	const struct rebase_part *part = l->ask->part;
 	bool rebased = strcmp(l->git.after, l->git.head) != 0;
-	const char *const *env = NULL;
-	const char *fault = NULL;
+	const char *const *env = NULL, *fault = NULL;
 
 	*good = true;
 	l->part_began = part && (rebased || l->ask->check);

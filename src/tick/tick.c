@@ -430,18 +430,23 @@ static void close_task(struct tick *t, const struct task *task)
 		   *branch = admission_branch(t->arena, task);
 	const struct pool_choice choice = {.repo = t->repo};
 	int64_t since, now = clock_now();
-	bool removed = false;
+	bool removed = false, before;
 	struct error err;
+	json *of;
 
 	if (!began || clock_parse(began, &since) < 0)
 		return;
+	of = tick_memory_of(&t->memory, task);
+	before = json_get(of, "sweeping"); /* by a tick that was killed before it could report it */
+	JSON_SET(of, JSON_BOOL("sweeping", true));
 	tick_memory_report(&t->memory, EVENT_TICK_MERGED, task,
 		JSON_OBJECT(JSON_TEXT("dispatchedAt", began), JSON_TIME("mergedAt", now),
 			JSON_INT("totalLifecycleMs", (now - since) * 1000)));
-	if (locate_pool(t->arena, &choice, &pool, &err) < 0 ||
+	if (tick_memory_save(&t->memory, &err) < 0 ||
+		locate_pool(t->arena, &choice, &pool, &err) < 0 ||
 		pool_reclaim(t->arena, &pool, branch, false, &removed, &err) < 0)
 		error_log("dev-team: the worktree of %s stays: %s", task->id, err.text);
-	if (removed)
+	if (removed || before)
 		tick_memory_report(&t->memory, EVENT_TICK_SWEPT, task,
 			JSON_OBJECT(JSON_TEXT("branch", branch)));
 }
