@@ -57,6 +57,30 @@ int status_check_free(struct arena *a, const char *document, const char *id, str
 	return !h.live || lease_is_dead(a, &h) ? 0 : lease_refuse(&h, id, NULL, true, err);
 }
 
+int status_check_worktree(
+	struct arena *a, const char *document, const char *id, struct error *err)
+{
+	CLEANUP(pool_close) struct pool pool = {0};
+	struct pool_choice choice = {0};
+	struct item_place place;
+	struct allocation of;
+	struct error ignored;
+	long pid;
+
+	if (place_read(a, document, &place, &ignored) < 0 || !place.branch || place.in_place)
+		return 0;
+	choice.repo = place.repo;
+	if (locate_pool(a, &choice, &pool, &ignored) < 0 ||
+		pool_find(a, &pool, place.branch, true, &of, &ignored) < 0 || !of.holder ||
+		process_name_ended(a, of.holder))
+		return 0;
+	pid = (long)process_name_pid(of.holder);
+	return error_set(err, ERR_STATE,
+		"process %ld still works for '%s' in '%s', although it has lost the item: wait "
+		"until it has ended, or end it ('kill %ld')",
+		pid, id, of.path, pid);
+}
+
 /* When these actions were requested. */
 struct dispatches {
 	json *actions; /* {id, agent, since} */

@@ -41,6 +41,10 @@ const char *status_run_active(struct arena *a, const char *document);
 
 /* -1: ERR_STATE, somebody works on the item; the message says who, and how that ends. */
 int status_check_free(struct arena *a, const char *document, const char *id, struct error *err);
+/* A run from which somebody took the item may have agents at work in its worktree. -1: ERR_STATE,
+ * its process lives. */
+int status_check_worktree(
+	struct arena *a, const char *document, const char *id, struct error *err);
 /* Adds the command that continues the item: that of its last run, else that of a session. */
 void status_add_continuation(struct buf *out, struct context_file *f);
 
