@@ -345,7 +345,7 @@ static bool note_missing(struct engine_run *r, const json *action, const void *a
 }
 
 /* Asks again for what is missing of an ordered state; what else is outstanding stays so. Answers of
- * others are progress, but an action that was not answered twice is counted nevertheless. */
+ * others are progress, but one action that is silent too often reaches the limit by itself. */
 static bool retry_missing(struct engine_run *r, bool progress)
 {
 	const json *named =
@@ -359,7 +359,7 @@ static bool retry_missing(struct engine_run *r, bool progress)
 		most = json_int(n, 0) > most ? json_int(n, 0) : most;
 	if (!progress) /* what progress is, its claims have yet to show */
 		most = (int64_t)context_count(r->doc, "consecutive_failures") + 1;
-	if (!progress || most > 1)
+	if (!progress || (unsigned long)most >= r->e->workflow->limits.consecutive_failures)
 		context_set_count(r->doc, "consecutive_failures", (unsigned long)most);
 	r->returned = false;
 	engine_carry_answers(r);

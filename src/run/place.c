@@ -187,8 +187,7 @@ static int find_lost_branch(struct arena *a, struct run_entry *e, const char *id
 		*s = (struct start){.name = names[1], .commit = found[1]};
 		return 0;
 	}
-	if (evidence_load_approved(
-		    a, (struct context_file *)(uintptr_t)e->file, &known, err) < 0)
+	if (evidence_load_approved(a, (struct context_file *)(uintptr_t)e->file, &known, err) < 0)
 		return -1;
 	if (!known.pushed)
 		return 0;

@@ -57,8 +57,7 @@ int status_check_free(struct arena *a, const char *document, const char *id, str
 	return !h.live || lease_is_dead(a, &h) ? 0 : lease_refuse(&h, id, NULL, true, err);
 }
 
-int status_check_worktree(
-	struct arena *a, const char *document, const char *id, struct error *err)
+int status_check_worktree(struct arena *a, const char *document, const char *id, struct error *err)
 {
 	CLEANUP(pool_close) struct pool pool = {0};
 	struct pool_choice choice = {0};
@@ -109,10 +108,10 @@ struct reading {
 	json *item;
 	json *actions; /* without an answer */
 	struct lease_holder holder;
-	const char *run;     /* the process of its `dev-team run`; NULL: none */
-	bool works;          /* somebody may go on with it */
+	const char *run;            /* the process of its `dev-team run`; NULL: none */
+	bool works;                 /* somebody may go on with it */
 	VEC(const char *) children; /* that it waits for */
-	const char *approve; /* what a person must approve; NULL: nothing */
+	const char *approve;        /* what a person must approve; NULL: nothing */
 };
 
 static int run_status_read_actions(struct reading *r, struct error *err)

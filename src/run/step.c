@@ -805,8 +805,8 @@ static void check_below(struct workflow_tree *t, const struct workflow *w, const
 				check_item(t, w, &w->declared[i].items[k], at);
 }
 
-static size_t check_shape(
-	struct arena *a, const struct run_step_call *call, const struct workflow *w, struct buf *out)
+static size_t check_shape(struct arena *a, const struct run_step_call *call,
+	const struct workflow *w, struct buf *out)
 {
 	struct workflow_tree t = {.arena = a,
 		.root = call->plugin_root,

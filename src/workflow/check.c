@@ -71,8 +71,8 @@ static void check_declared(struct workflow_check *c, const struct workflow_state
 
 	if (d->n > c->w->limits.max_actions)
 		workflow_check_fault(c, d->line, d->col,
-			"state '%s' has %zu actions, but 'max_actions' is %lu",
-			s->name, d->n, c->w->limits.max_actions);
+			"state '%s' has %zu actions, but 'max_actions' is %lu", s->name, d->n,
+			c->w->limits.max_actions);
 	if (d->rules.limit)
 		check_trigger(
 			c, s, d->rules.limit_trigger, d->rules.limit_line, d->rules.limit_col);
@@ -242,8 +242,7 @@ static bool writes_brief(const struct workflow_state *s)
 }
 
 /* Marks the states that can be reached without leaving one that `gives` something. */
-static bool *find_without(
-	struct workflow_check *c, bool (*gives)(const struct workflow_state *s))
+static bool *find_without(struct workflow_check *c, bool (*gives)(const struct workflow_state *s))
 {
 	bool *reached = arena_alloc(&c->arena, c->w->n_states), *live = c->live;
 
