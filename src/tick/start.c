@@ -12,10 +12,7 @@
 #include "src/tick/tick.h"
 
 #define START_OWNER   "dev-team start"
-#define SPAWNER_ENV   "AI_SDLC_ORCHESTRATOR_SPAWNER"
 #define SPAWNER_AGENT "claude-code"
-
-enum { INTERVAL_MAX_S = 300 };
 
 int64_t tick_interval(int64_t base, int64_t current, bool idle)
 {
@@ -24,7 +21,7 @@ int64_t tick_interval(int64_t base, int64_t current, bool idle)
 	if (!idle)
 		return base;
 	next = next > 1 ? next : 1;
-	return next < INTERVAL_MAX_S ? next : INTERVAL_MAX_S;
+	return next < TICK_INTERVAL_MAX_S ? next : TICK_INTERVAL_MAX_S;
 }
 
 /* ---- who pays ---- */
@@ -83,7 +80,7 @@ static int set_harness(
 
 const char *tick_spawner(const char *given, const char *otherwise)
 {
-	const char *env = getenv(SPAWNER_ENV);
+	const char *env = getenv("AI_SDLC_ORCHESTRATOR_SPAWNER");
 
 	return given ? given : env && *env ? env : otherwise;
 }
@@ -146,15 +143,18 @@ static int next_array(
 	return 0;
 }
 
-/* The time for which the first task waits; 0: none does. */
-static int64_t first_wait(const struct tick_loop *l)
+/* The time for which the first task waits; 0: none does. `say`: why there is nothing to do. */
+static int64_t first_wait(const struct tick_loop *l, bool say)
 {
 	CLEANUP(json_free) json *array = NULL;
 	struct error ignored;
 	int64_t first = 0;
 
-	if (l->line->len && json_parse(&array, buf_str(l->line), &ignored) == 0 &&
-		json_get(json_first(array), "until"))
+	if (!l->line->len || json_parse(&array, buf_str(l->line), &ignored) < 0)
+		return 0;
+	if (say)
+		error_log("dev-team: waits: %s", json_get_str(json_first(array), "reason"));
+	if (json_get(json_first(array), "until"))
 		(void)clock_parse(json_get_str(json_first(array), "until"), &first);
 	return first;
 }
@@ -162,7 +162,7 @@ static int64_t first_wait(const struct tick_loop *l)
 /* Until the interval is over, or until the first task that waits for a time goes on. */
 static void wait_idle(const struct tick_loop *l, int64_t interval)
 {
-	int64_t now = clock_now(), until = now + interval, first = first_wait(l);
+	int64_t now = clock_now(), until = now + interval, first = first_wait(l, l->changed);
 
 	if (first && first < until)
 		until = first > now ? first : now;
@@ -186,7 +186,7 @@ static int tick_start_run_loop(struct arena *a, struct tick_loop *l, struct erro
 			return -1;
 		}
 		if (l->status == TICK_FINISHED || (c->max_ticks && l->ticks >= c->max_ticks) ||
-			(c->until_idle && l->status == TICK_IDLE && !first_wait(l))) {
+			(c->until_idle && l->status == TICK_IDLE && !first_wait(l, false))) {
 			*err = fault;
 			return rc < 0 ? -1 : 0;
 		}

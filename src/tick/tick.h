@@ -62,7 +62,7 @@ int tick(struct arena *a, const struct tick_call *call, struct buf *out, int *st
 
 /* ---- the unattended loop (start.c) ---- */
 
-enum { TICK_INTERVAL_S = 30 };
+enum { TICK_INTERVAL_S = 30, TICK_INTERVAL_MAX_S = 300 };
 
 struct tick_start_call {
 	struct run_request request; /* first: the agents */
