@@ -380,7 +380,7 @@ json *action_complete(
 	struct host h = {.file = f,
 		.repo = place->repo,
 		.directory = place->directory ? place->directory : place->repo};
-	static const char *const inner[] = {"array", "missed", "first", NULL};
+	static const char *const inner[] = {"array", "first", NULL};
 	json *out = json_object();
 	bool named = false;
 

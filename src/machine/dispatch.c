@@ -214,18 +214,14 @@ static void print_approval(struct engine_run *r)
 	json_free(&array);
 }
 
-/* Of an ordered state: which actions were dispatched together, and how often each had no answer. */
+/* Of an ordered state: which actions were dispatched together. */
 static void mark_array(struct engine_run *r, size_t n)
 {
 	size_t first = json_len(r->outstanding) - n;
 	int64_t array = (int64_t)context_count(r->doc, "actions_dispatched");
 
-	for (const json *a = json_at(r->outstanding, first); a; a = json_next(a)) {
-		int64_t missed = json_get_int(r->missed, json_get_str(a, "write_section"), 0);
-
+	for (const json *a = json_at(r->outstanding, first); a; a = json_next(a))
 		json_put_int((json *)a, "array", array);
-		JSON_ADD((json *)a, JSON_IF(missed, JSON_INT("missed", missed)));
-	}
 	engine_carry_answers(r);
 }
 

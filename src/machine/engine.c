@@ -336,31 +336,23 @@ static bool note_missing(struct engine_run *r, const json *action, const void *a
 {
 	if (!engine_is_missing(r, action, array))
 		return true;
-	if (!r->missed)
-		r->missed = json_object();
-	JSON_SET(r->missed, JSON_INT(json_get_str(action, "write_section"),
-				    json_get_int(action, "missed", 0) + 1));
 	note_failure(r, json_get_str(action, "id"), "no answer", NULL);
 	return false;
 }
 
-/* Asks again for what is missing of an ordered state; what else is outstanding stays so. Answers of
- * others are progress, but one action that is silent too often reaches the limit by itself. */
+/* Asks again for what is missing of an ordered state; what else is outstanding stays so. */
 static bool retry_missing(struct engine_run *r, bool progress)
 {
 	const json *named =
 		r->e->returned_id ? action_find(r->outstanding, r->e->returned_id) : NULL;
-	int64_t array = json_get_int(named, "array", 0), most = 0;
+	int64_t array = json_get_int(named, "array", 0);
 
 	if (!r->returned || (r->e->returned_id && !named) ||
 		!filter_outstanding(r, note_missing, named ? &array : NULL))
 		return false;
-	for (const json *n = json_first(r->missed); n; n = json_next(n))
-		most = json_int(n, 0) > most ? json_int(n, 0) : most;
 	if (!progress) /* what progress is, its claims have yet to show */
-		most = (int64_t)context_count(r->doc, "consecutive_failures") + 1;
-	if (!progress || (unsigned long)most >= r->e->workflow->limits.consecutive_failures)
-		context_set_count(r->doc, "consecutive_failures", (unsigned long)most);
+		context_set_count(r->doc, "consecutive_failures",
+			context_count(r->doc, "consecutive_failures") + 1);
 	r->returned = false;
 	engine_carry_answers(r);
 	return true;
@@ -847,7 +839,6 @@ static void end_attempt(struct engine_run *r)
 	json_free(&r->noted);
 	json_free(&r->outstanding);
 	json_free(&r->results);
-	json_free(&r->missed);
 	json_free(&r->facts);
 	json_free(&r->print);
 	json_free(&r->marks);

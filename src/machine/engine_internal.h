@@ -35,8 +35,6 @@ struct engine_run {
 	json *marks;             /* as the last request for work found them; NULL: none */
 	const char *fault; /* what an agent must correct before its work is committed or pushed */
 	bool entered;      /* environment.enter() was called in this attempt */
-	json *missed;      /* of an ordered state, by section: how often in a row a requested
-			    * action had no answer; NULL: none */
 	json *facts;       /* about evidence; NULL: not read yet */
 	const char *head;  /* as claims were confirmed of it in this attempt; NULL: none were */
 	bool clean;        /* ... and no tracked file was changed */

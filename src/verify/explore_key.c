@@ -267,8 +267,6 @@ static const char *outstanding_key(const struct context *c, const json *action)
 	if (trigger)
 		buf_addf(&text, ":%s", trigger);
 	buf_adds(&text, json_get(action, "carried") ? EXPLORE_KEY_CARRIED : " ");
-	if (json_get(action, "missed"))
-		buf_addf(&text, "-%lld", (long long)json_get_int(action, "missed", 0));
 	if (action_answered(c, action))
 		add_verdict(c, action, &text);
 	buf_adds(&text, violation ? violation : "");
