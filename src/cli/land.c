@@ -280,7 +280,8 @@ static void note_landed(const char *item, const struct land *l)
 	if (l->tree)
 		buf_addf(&text, ", checked tree %s", l->tree);
 	if (err.code || context_set_key(&f, "landed", buf_str(&text), &err) < 0)
-		error_log("dev-team: it has landed, but that cannot be noted: %s", err.text);
+		error_log("dev-team: the branch has landed, but its receipt cannot be written: %s",
+			err.text);
 }
 
 static int land_run(struct invocation *in, struct error *err)

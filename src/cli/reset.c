@@ -34,7 +34,7 @@ static int reset_run(struct invocation *in, struct error *err)
 
 	if (cli_find_item(in, &document, err) < 0 ||
 		status_check_free(in->arena, document, id, err) < 0 ||
-		status_check_worktree(in->arena, document, id, err) < 0 ||
+		status_check_worktree_free(in->arena, document, id, err) < 0 ||
 		context_open(&before, document, CONTEXT_READ_ONLY, err) < 0)
 		return -1;
 	call.context_file = document;

@@ -126,7 +126,7 @@ static int retry_run(struct invocation *in, struct error *err)
 
 	if (cli_find_item(in, &document, err) < 0 ||
 		status_check_free(in->arena, document, id, err) < 0 ||
-		status_check_worktree(in->arena, document, id, err) < 0 ||
+		status_check_worktree_free(in->arena, document, id, err) < 0 ||
 		retry_put_back(in->arena, document, id, in->n > 1 ? in->words[1] : NULL, err) < 0)
 		return -1;
 	return run_again(in, document, err);

@@ -51,12 +51,13 @@ struct evidence {
 	const char *faults[EVIDENCE_KINDS]; /* by bit of the kind: the contradiction, or NULL */
 };
 
-/* What the last review approved. Texts are in the arena; NULL: nothing was approved. */
+/* What the last review approved, and what was pushed last. Texts are in the arena; NULL: nothing.
+ */
 struct evidence_approved {
 	const char *head;   /* a commit */
 	const char *patch;  /* its changes, as git_patch_digest() has them */
 	const char *base;   /* where it had left the default branch */
-	const char *pushed; /* the commit that was pushed last; NULL: none, as far as is known */
+	const char *pushed; /* the last commit of the branch that is known to be on the remote */
 };
 int evidence_load_approved(
 	struct arena *a, struct context_file *f, struct evidence_approved *out, struct error *err);

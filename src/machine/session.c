@@ -373,7 +373,7 @@ void engine_read_call(struct engine *e, const json *note)
 }
 
 /* Where actions wait for each other, agents return one by one: the caller names those that have. */
-static bool names_ordered(struct engine_run *r)
+static bool returned_of_ordered_state(struct engine_run *r)
 {
 	const struct declared_state *d = engine_declared(r);
 
@@ -399,7 +399,7 @@ int engine_begin(struct engine_run *r, struct error *err)
 		return error_set(err, ERR_STATE, "'%s' has ended already: %s", e->id,
 			context_get(r->doc, "outcome").n ? context_get(r->doc, "outcome").p
 							 : engine_state(r));
-	if (e->returned_checked && names_ordered(r))
+	if (e->returned_checked && returned_of_ordered_state(r))
 		e->returned_alone = true;
 	if (machine_session_note_operation(r, err) < 0 ||
 		place_load(&r->arena, e->file, &r->place, err) < 0 ||

@@ -57,7 +57,8 @@ int status_check_free(struct arena *a, const char *document, const char *id, str
 	return !h.live || lease_is_dead(a, &h) ? 0 : lease_refuse(&h, id, NULL, true, err);
 }
 
-int status_check_worktree(struct arena *a, const char *document, const char *id, struct error *err)
+int status_check_worktree_free(
+	struct arena *a, const char *document, const char *id, struct error *err)
 {
 	CLEANUP(pool_close) struct pool pool = {0};
 	struct pool_choice choice = {0};
@@ -282,14 +283,17 @@ static const char *run_status_of(const struct reading *r)
 	return r->works ? "works" : "idle";
 }
 
-/* The first child that waits, if nothing but children is outstanding. The caller frees it. */
+/* The first child that waits, if nothing but children is outstanding. The caller frees it. A copy
+ * of a document can name itself: only a longer name is below it. */
 static json *waiting_child(const struct reading *r)
 {
 	bool alone = r->children.n == json_len(r->actions);
 
 	for (size_t i = 0; alone && i < r->children.n; i++) {
-		json *child = status_item(
-			run_child_document(r->arena, r->file->path, r->children.items[i]), true);
+		const char *document =
+			run_child_document(r->arena, r->file->path, r->children.items[i]);
+		json *child = strlen(document) > strlen(r->file->path) ? status_item(document, true)
+								       : NULL;
 
 		if (json_str_is(child, "status", "waits"))
 			return child;

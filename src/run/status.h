@@ -43,7 +43,8 @@ const char *status_run_active(struct arena *a, const char *document);
 int status_check_free(struct arena *a, const char *document, const char *id, struct error *err);
 /* A run from which somebody took the item may have agents at work in its worktree. -1: ERR_STATE,
  * its process lives. */
-int status_check_worktree(struct arena *a, const char *document, const char *id, struct error *err);
+int status_check_worktree_free(
+	struct arena *a, const char *document, const char *id, struct error *err);
 /* Adds the command that continues the item: that of its last run, else that of a session. */
 void status_add_continuation(struct buf *out, struct context_file *f);
 

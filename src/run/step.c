@@ -261,8 +261,7 @@ static size_t check_role(const struct role_places *p, const char *file,
 		buf_addf(out, "%s\n", err.text);
 	else
 		buf_addf(out,
-			"unknown %s '%s'; known from the plugin, '%s/.claude' and '~/.claude': "
-			"%s\n",
+			"unknown %s '%s': the plugin, '%s/.claude' and '~/.claude' define %s\n",
 			skill ? "skill" : "agent", name, p->repo,
 			instructions_names(p->arena, p->root, p->repo, skill));
 	return 1;
@@ -369,7 +368,7 @@ static int check_caps(const struct workflow *w, struct buf *faults, size_t *n, s
 	return 0;
 }
 
-static size_t check_shape(struct arena *a, const struct run_step_call *call,
+static size_t check_circles(struct arena *a, const struct run_step_call *call,
 	const struct workflow *w, struct buf *out);
 
 /* Refuses unknown agents and skills, agents without a task, and children without an end; checks
@@ -394,7 +393,7 @@ static int run_step_check_agents(struct arena *a, const struct run_step_call *ca
 	if (!call->scripted)
 		n += check_roles(a, e->workflow, call->plugin_root, call->repo, &faults);
 	if (!e->parent)
-		n += check_shape(a, call, e->workflow, &faults);
+		n += check_circles(a, call, e->workflow, &faults);
 	rest = buf_str(&faults);
 	while (n > 1 && str_line(&rest, &line))
 		report_fault(call, arena_dup(a, line));
@@ -706,8 +705,8 @@ struct workflow_tree {
 	struct arena *arena;
 	const char *root, *repo;
 	struct buf *out;
-	bool shape; /* only whether it ends: what else is wrong is found when a child begins */
-	size_t n;   /* faults */
+	bool circles; /* looks only for circles and depth: the rest is found when a child begins */
+	size_t n;     /* faults */
 	VEC(struct above) seen;
 };
 
@@ -761,13 +760,13 @@ static void run_step_check_child(struct workflow_tree *t, const char *path, cons
 	}
 	vec_push_in(t->arena, &t->seen, *at);
 	if (manifest_workflow_load(t->arena, path, &w, &err) < 0) {
-		if (!t->shape) {
+		if (!t->circles) {
 			buf_addf(t->out, "%s\n", err.text);
 			t->n++;
 		}
 		return;
 	}
-	if (!known && !t->shape)
+	if (!known && !t->circles)
 		t->n += check_one(t->arena, &w, t->root, t->out);
 	check_below(t, &w, at);
 }
@@ -781,7 +780,7 @@ static void check_item(struct workflow_tree *t, const struct workflow *w,
 
 	if (run_child_workflow(t->arena, w->file, it->workflow, t->root, t->repo, &path, &err) <
 		0) {
-		if (!t->shape)
+		if (!t->circles)
 			tree_fault(t, w->file, it, NULL, err.text);
 		return;
 	}
@@ -805,14 +804,14 @@ static void check_below(struct workflow_tree *t, const struct workflow *w, const
 				check_item(t, w, &w->declared[i].items[k], at);
 }
 
-static size_t check_shape(struct arena *a, const struct run_step_call *call,
+static size_t check_circles(struct arena *a, const struct run_step_call *call,
 	const struct workflow *w, struct buf *out)
 {
 	struct workflow_tree t = {.arena = a,
 		.root = call->plugin_root,
 		.repo = call->repo,
 		.out = out,
-		.shape = true};
+		.circles = true};
 	const struct above top = {.file = real_path(a, w->file)};
 
 	check_below(&t, w, &top);
