@@ -61,14 +61,18 @@ static int land_read_item(
 	const char *id = in->words[0];
 	struct evidence_approved approved;
 	struct item_place place;
+	struct str outcome;
 
 	if (context_open(&f, document, CONTEXT_READ_ONLY, err) < 0 ||
 		place_load(in->arena, &f, &place, err) < 0 ||
 		evidence_load_approved(in->arena, &f, &approved, err) < 0)
 		return -1;
+	outcome = context_get(&f.doc, "outcome");
 	if (!str_is(context_get(&f.doc, "state"), "done") && !is_own_script(id))
-		return error_set(err, ERR_STATE, "'%s' has not ended with success: it is in '%.*s'",
-			id, (int)context_get(&f.doc, "state").n, context_get(&f.doc, "state").p);
+		return error_set(err, ERR_STATE,
+			"'%s' has not ended with success: it is in '%.*s'%s%.*s", id,
+			(int)context_get(&f.doc, "state").n, context_get(&f.doc, "state").p,
+			outcome.n ? ": " : "", (int)outcome.n, outcome.p);
 	if (!place.branch)
 		return error_set(err, ERR_STATE, "'%s' has no branch", id);
 	if (!approved.head)
@@ -233,6 +237,52 @@ static const char *default_target(struct arena *a, const char *repo)
 										: "main";
 }
 
+/* Whether the target has the commits that were approved, or one commit with their changes. */
+static bool is_merged(struct arena *a, const char *repo, const char *target,
+	const struct evidence_approved *approved)
+{
+	const char *name = arena_printf(a, "refs/remotes/origin/%s", target), *tip, *fork;
+	struct error ignored;
+	size_t n = 1;
+
+	if (git_read_ids(a, repo, &name, 1, &tip, &ignored) < 0 || !tip)
+		return false;
+	fork = git_fork_point(a, repo, approved->head, tip);
+	if (!fork || strcmp(fork, approved->head) == 0)
+		return fork != NULL;
+	(void)git_count_commits(repo, fork, approved->head, &n, &ignored);
+	return approved->patch && git_find_same_patch(a, repo, fork, tip, approved->patch, n);
+}
+
+/* An approved item whose branch is not here: it can land from origin, or be made again. */
+static int add_lost(struct invocation *in, const char *repo, const char *target, const json *item,
+	json *rows, struct error *err)
+{
+	CLEANUP(context_close) struct context_file f = {0};
+	const char *id = json_get_str(item, "id"), *status = json_get_str(item, "status");
+	const char *branch = json_get_str(item, "branch"), *ids[2];
+	const char *const names[] = {arena_printf(in->arena, "refs/heads/%s", branch),
+		arena_printf(in->arena, "refs/remotes/origin/%s", branch)};
+	struct evidence_approved approved;
+
+	if (git_read_ids(in->arena, repo, names, 2, ids, err) < 0 ||
+		context_open(&f, json_get_str(item, "file"), CONTEXT_READ_ONLY, err) < 0 ||
+		evidence_load_approved(in->arena, &f, &approved, err) < 0)
+		return -1;
+	if (ids[0] || !approved.head || is_merged(in->arena, repo, target, &approved))
+		return 0;
+	json_push(rows, JSON_OBJECT(JSON_TEXT("id", id), JSON_TEXT("status", status),
+				JSON_TEXT("branch", branch),
+				JSON_IF(!ids[1], JSON_TEXT("lost", approved.head))));
+	buf_addf(in->out, "%-12s  %-7s  ", id, status);
+	if (ids[1])
+		buf_addf(in->out, "'%s' is only on 'origin'\n", branch);
+	else
+		buf_addf(in->out, "no branch '%s' any more; to have it back: git branch %s %s\n",
+			branch, branch, approved.head);
+	return 0;
+}
+
 /* What is not on the target yet, as the branches are now. */
 static int list_waiting(struct invocation *in, struct error *err)
 {
@@ -240,14 +290,19 @@ static int list_waiting(struct invocation *in, struct error *err)
 	CLEANUP(json_free) json *rows = json_array();
 	const struct land_options *o = in->values;
 	const struct predicted *p;
-	const char *repo;
+	const char *repo, *target = o->target;
 
-	if (locate_repository(in->arena, o->pool.repo, &repo, err) < 0 ||
-		load_waiting(in, repo, o->target ? o->target : default_target(in->arena, repo), &w,
-			err) < 0)
+	if (locate_repository(in->arena, o->pool.repo, &repo, err) < 0)
+		return -1;
+	if (!target)
+		target = default_target(in->arena, repo);
+	if (load_waiting(in, repo, target, &w, err) < 0)
 		return -1;
 	p = w.list;
 	for (const json *i = json_first(w.items); i; i = json_next(i), p++) {
+		if (!p->there && strcmp(json_get_str(i, "status"), "done") == 0 &&
+			!json_get(i, "landed") && add_lost(in, repo, target, i, rows, err) < 0)
+			return -1;
 		if (!p->there || p->merged)
 			continue;
 		json_push(rows, JSON_OBJECT(JSON_TEXT("id", p->name),

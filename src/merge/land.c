@@ -360,6 +360,7 @@ static int merge_land_judge(struct landing *l, bool *good, struct error *err)
 {
 	struct publish *w = &l->git;
 	bool foreign = publish_is_foreign(w), landed;
+	const char *lost;
 
 	*good = false;
 	if (l->ask->follow && (foreign || w->deleted))
@@ -376,12 +377,25 @@ static int merge_land_judge(struct landing *l, bool *good, struct error *err)
 	if (!w->patch[0])
 		return error_set(
 			err, ERR_STATE, "'%s' changes nothing on '%s'", w->branch, w->target);
+	lost = l->ask->approved ? NULL : publish_find_lost(w);
+	if (lost)
+		return merge_land_end(l, LAND_CHANGED,
+			arena_printf(w->a,
+				"'%s' has lost commits that '%s' was made on, up to %.12s. To land "
+				"without them, first, on this branch: git rebase --onto origin/%s "
+				"%.12s",
+				w->target, w->branch, lost, w->target, lost));
 	if (!merge_land_is_approved(l))
 		return merge_land_changed(l, l->ask->base, l->ask->approved, w->fork, w->head,
-			arena_printf(w->a,
-				"'%s' is at %.12s, with other changes on '%s' than the "
-				"approved commit %.12s",
-				w->branch, w->head, w->target, l->ask->approved));
+			strcmp(w->head, l->ask->approved) == 0
+				? arena_printf(w->a,
+					  "'%s' has lost commits that '%s' was made on: it would "
+					  "bring back more than what was approved",
+					  w->target, w->branch)
+				: arena_printf(w->a,
+					  "'%s' is at %.12s, with other changes on '%s' than the "
+					  "approved commit %.12s",
+					  w->branch, w->head, w->target, l->ask->approved));
 	if (foreign)
 		return merge_land_changed(l, w->fork, w->head,
 			git_fork_point(w->a, repo_of(l), w->onto, w->theirs), w->theirs,

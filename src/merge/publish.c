@@ -8,6 +8,7 @@ enum { REMOTE_S = 300, LOCAL_S = 600, REFLOG_MAX = 64 << 20 };
 /* Local work runs no hooks: an agent can write the configuration. */
 #define QUIET                                                                                      \
 	"git", "-c", "core.hooksPath=/dev/null", "-c", "gc.auto=0", "-c", "maintenance.auto=false"
+#define REPLAY QUIET, "-c", "merge.directoryRenames=false"
 
 struct publish_call {
 	const char *dir; /* NULL: the repository */
@@ -196,6 +197,19 @@ int publish_learn(struct publish *w, struct error *err)
 
 /* ---- whose it is ---- */
 
+const char *publish_find_lost(struct publish *w)
+{
+	CLEANUP(buf_release) struct buf out = BUF_INIT;
+	const char *at;
+
+	if (GIT(w, &(struct error){0}, .name = "git merge-base", .out = &out,
+		    .argv = WORDS("git", "merge-base", "--fork-point", tracking(w, w->target),
+			    w->head)) < 0)
+		return NULL;
+	at = arena_dup(w->a, str_trim(buf_str(&out)));
+	return publish_contains(w, w->onto, at) ? NULL : at;
+}
+
 static bool has_same_changes(struct publish *w, const char *commit)
 {
 	const char *fork = git_fork_point(w->a, w->p->repo, w->onto, commit);
@@ -270,13 +284,23 @@ static int publish_read_conflicts(struct publish *w)
 	return list.n > 1 ? 0 : -1;
 }
 
+/* A rebase would lose what merge commits have resolved: a branch that has some merges the target.
+ */
 static int publish_replay(struct publish *w, struct error *err)
 {
+	const char *why = arena_printf(w->a, "Merge '%s' into '%s'", w->target, w->branch);
+	const char *const *rebase = WORDS(REPLAY, "rebase", "--merge", "--no-update-refs",
+		"--no-autosquash", "--no-autostash", w->onto);
+	const char *const *merge = WORDS(REPLAY, "merge", "--no-ff", "-m", why, w->onto);
+	CLEANUP(buf_release) struct buf merges = BUF_INIT;
 	struct git_tip tip;
 
-	if (GIT(w, err, .dir = w->dir, .name = "git rebase",
-		    .argv = WORDS(QUIET, "-c", "merge.directoryRenames=false", "rebase", "--merge",
-			    "--no-update-refs", "--no-autosquash", "--no-autostash", w->onto)) < 0)
+	if (GIT(w, err, .name = "git rev-list", .out = &merges,
+		    .argv = WORDS(
+			    "git", "rev-list", "--merges", "-n1", w->head, "--not", w->onto)) < 0)
+		return -1;
+	if (GIT(w, err, .dir = w->dir, .name = merges.len ? "git merge" : "git rebase",
+		    .argv = merges.len ? merge : rebase) < 0)
 		return w->g->interrupted ? -1 : publish_read_conflicts(w);
 	if (git_read_tip(w->a, w->dir, &tip, err) < 0)
 		return -1;

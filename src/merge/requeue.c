@@ -4,28 +4,19 @@
 #include "src/sys/path.h"
 
 static const struct requeue_rule {
-	const char *failure;
 	enum { REQUEUE_NEVER, REQUEUE_COUNTED, REQUEUE_ALWAYS } class;
 	unsigned threshold; /* counted: so many within the window, including this one */
+	const char *failures[11];
 } requeue_rules[] = {
-	{"MergeConflict", REQUEUE_NEVER, 0},
-	{"RebaseConflict", REQUEUE_NEVER, 0},
-	{"HarnessUnavailable", REQUEUE_NEVER, 0},
-	{"BranchQuotaExceeded", REQUEUE_NEVER, 0},
-	{"PortCollision", REQUEUE_NEVER, 0},
-	{"OffPeakDeferralExceeded", REQUEUE_NEVER, 0},
-	{"WorktreeOwnershipMismatch", REQUEUE_NEVER, 0},
-	{"AdapterUnavailable", REQUEUE_NEVER, 0},
-	{"AdmissionDenied", REQUEUE_NEVER, 0},
-	{"IndependenceViolated", REQUEUE_NEVER, 0},
-	{"CIFailure", REQUEUE_COUNTED, 3},
-	{"BudgetExceeded", REQUEUE_COUNTED, 2},
-	{"AgentTimeout", REQUEUE_COUNTED, 2},
-	{"ArtifactSchemaInvalid", REQUEUE_COUNTED, 2},
-	{"MaxRetriesExhausted", REQUEUE_ALWAYS, 0},
-	{"MigrationConflict", REQUEUE_ALWAYS, 0},
-	{"MigrationFailed", REQUEUE_ALWAYS, 0},
-	{"EstimateVariance", REQUEUE_ALWAYS, 0},
+	{REQUEUE_NEVER, 0,
+		{"MergeConflict", "RebaseConflict", "HarnessUnavailable", "BranchQuotaExceeded",
+			"PortCollision", "OffPeakDeferralExceeded", "WorktreeOwnershipMismatch",
+			"AdapterUnavailable", "AdmissionDenied", "IndependenceViolated"}},
+	{REQUEUE_COUNTED, 3, {"CIFailure"}},
+	{REQUEUE_COUNTED, 2, {"BudgetExceeded", "AgentTimeout", "ArtifactSchemaInvalid"}},
+	{REQUEUE_ALWAYS, 0,
+		{"MaxRetriesExhausted", "MigrationConflict", "MigrationFailed",
+			"EstimateVariance"}},
 };
 
 const char *const requeue_words[] = {
@@ -177,9 +168,11 @@ int triage_reset(const char *artifacts, const char *issue, const char *why, stru
 
 static const struct requeue_rule *rule_of(const char *failure)
 {
-	for (size_t i = 0; i < COUNT(requeue_rules); i++)
-		if (strcmp(requeue_rules[i].failure, failure) == 0)
-			return &requeue_rules[i];
+	for (const struct requeue_rule *r = requeue_rules; r < requeue_rules + COUNT(requeue_rules);
+		r++)
+		for (size_t i = 0; r->failures[i]; i++)
+			if (strcmp(r->failures[i], failure) == 0)
+				return r;
 	return NULL;
 }
 

@@ -167,9 +167,6 @@ static int open_repository(
 			dir_path);
 	if (rc < 0)
 		return sys_git_fault(err, ERR_STATE, "cannot open the repository of", dir_path);
-	if (!lib.git_repository_workdir(*out))
-		return error_set(err, ERR_STATE,
-			"'%s' is in a bare repository: a work tree is needed", dir_path);
 	return 0;
 }
 
@@ -180,6 +177,9 @@ int git_root(struct arena *a, const char *from, char **root, struct error *err)
 
 	if (open_repository(&repo, from, 0, err) < 0)
 		return -1;
+	if (!lib.git_repository_workdir(repo))
+		return error_set(err, ERR_STATE,
+			"'%s' is in a bare repository: a work tree is needed", from);
 	dir = str_of(lib.git_repository_workdir(repo));
 	while (dir.n > 1 && dir.p[dir.n - 1] == '/')
 		dir.n--;

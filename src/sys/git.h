@@ -17,7 +17,7 @@ int git_root(struct arena *a, const char *from, char **root, struct error *err);
 
 /* The repository's directory of this work tree, and the one that all its work trees share: `.git`
  * is a directory, or a file `gitdir: PATH`, and the directory of a linked work tree names the
- * common one. False when they cannot be read. */
+ * common one. A bare repository is both itself. False when they cannot be read. */
 bool git_directories(struct arena *a, const char *root, char **own, char **common);
 
 /*

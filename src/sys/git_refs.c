@@ -24,11 +24,23 @@ char *git_first_line(struct arena *a, const char *path)
 	return str_line(&rest, &line) ? arena_dup(a, str_trim(line)) : NULL;
 }
 
+static bool is_bare(struct arena *a, const char *root)
+{
+	return !path_exists(path_join(a, root, ".git")) &&
+	       path_exists(path_join(a, root, "HEAD")) &&
+	       path_is_directory(path_join(a, root, "objects")) &&
+	       path_is_directory(path_join(a, root, "refs"));
+}
+
 bool git_directories(struct arena *a, const char *root, char **own, char **common)
 {
 	char *line;
 
 	*own = path_join(a, root, ".git");
+	if (is_bare(a, root)) {
+		*own = *common = arena_dup(a, str_of(root));
+		return true;
+	}
 	if (!path_is_directory(*own)) {
 		line = git_first_line(a, *own);
 		if (!line || !str_starts(str_of(line), "gitdir: "))
