@@ -393,6 +393,21 @@ const struct admission_filter admission_filters[ADMISSION_FILTERS] = {
 
 /* ---- decisions ---- */
 
+/* Where work begins there must be the task, so that the branch can finish it. */
+static const char *find_unpushed(const struct admission_case *c)
+{
+	const struct git_default *start = &c->facts->start;
+	const char *id = "";
+	struct error err;
+
+	if (start->commit && git_read_file_id(c->arena, c->facts->backlog->repo, start->commit,
+				     c->task->file, &id, &err) < 0)
+		return arena_dup(c->arena, str_of(err.text));
+	return id ? NULL
+		  : arena_printf(c->arena, "'%s' is not on '%s': commit and push it", c->task->file,
+			    start->branch);
+}
+
 void admission_decide(struct admission_facts *f, const struct task *t, struct admission *out)
 {
 	struct admission_case c = {f, t, f->backlog->arena, out};
@@ -407,6 +422,8 @@ void admission_decide(struct admission_facts *f, const struct task *t, struct ad
 		else
 			out->n_passed++;
 	}
+	if (!out->refused && !out->failed)
+		out->refused = find_unpushed(&c);
 	if (!out->refused && !out->failed)
 		vec_push_in(f->backlog->arena, &f->started, t);
 }

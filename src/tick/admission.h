@@ -12,6 +12,7 @@
 #include "src/backlog/backlog.h"
 #include "src/event/event.h"
 #include "src/sys/forge.h"
+#include "src/sys/git.h"
 
 struct admission_sign { /* that somebody works on a task */
 	const struct task *task;
@@ -30,6 +31,7 @@ struct admission_pair { /* of ids */
 
 struct admission_facts {
 	struct backlog *backlog;
+	struct git_default start; /* where work begins */
 	bool pulls_read;
 	const char *pulls_fault; /* why the open pull requests are not known; NULL: they are */
 	struct forge_open_pulls pulls;
@@ -59,7 +61,7 @@ enum { ADMISSION_FILTERS = 10 };
 /* What became of one candidate. */
 struct admission {
 	const struct task *task;
-	const char *refused;                   /* before the filters: its status, its file; NULL */
+	const char *refused;                   /* its status, or its file; NULL */
 	size_t n_passed;                       /* filters that let it pass, in their order */
 	const struct admission_filter *failed; /* the one that did not; NULL: it is admitted */
 	const char *reason;

@@ -207,6 +207,7 @@ int admission_gather(struct backlog *b, struct admission_facts *out, struct erro
 	out->ignore_overlap = env_is_in("AI_SDLC_BLAST_RADIUS_OVERLAP_BYPASS", on);
 	out->ignore_overlap_of = getenv("AI_SDLC_BLAST_RADIUS_OVERLAP_BYPASS_TASK");
 	if (facts_read_items(out, err) < 0 ||
+		git_read_default(b->arena, b->repo, &out->start, err) < 0 ||
 		locate_artifacts(b->arena, NULL, b->repo, &dir, err) < 0)
 		return -1;
 	admission_read_pulls(b, out);

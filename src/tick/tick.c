@@ -27,7 +27,6 @@ struct tick {
 	const char *returned;         /* as of the call, or of its result */
 	bool gate;                    /* it is being decided what may start */
 	size_t dispatched, candidates, rejected;
-	struct git_default start; /* where work begins; branch NULL: not read yet */
 	json *actions;
 	json *waits;        /* as of run_step_shared() */
 	size_t live;        /* items that take a slot */
@@ -521,26 +520,9 @@ int tick_candidates(
 	return 0;
 }
 
-/* Where work begins there must be the task, so that the branch can finish it. */
-static int check_pushed(struct tick *t, const struct task *task, bool *pushed, struct error *err)
-{
-	const char *id;
-
-	*pushed = true;
-	if (!t->start.branch && git_read_default(t->arena, t->repo, &t->start, err) < 0)
-		return -1;
-	if (!t->start.commit)
-		return 0;
-	if (git_read_file_id(t->arena, t->repo, t->start.commit, task->file, &id, err) < 0)
-		return -1;
-	*pushed = id != NULL;
-	return 0;
-}
-
 static int try_candidate(struct tick *t, const struct task *task, struct error *err)
 {
 	CLEANUP(admission_release) struct admission d = {0};
-	bool pushed;
 
 	if (tick_memory_parked(&t->memory, task) ||
 		json_get(tick_memory_find(&t->memory, task), "notBefore"))
@@ -549,15 +531,6 @@ static int try_candidate(struct tick *t, const struct task *task, struct error *
 	admission_decide(&t->facts, task, &d);
 	if (d.refused || d.failed) {
 		tick_add_refusal(t, &d);
-		return 0;
-	}
-	if (check_pushed(t, task, &pushed, err) < 0)
-		return -1;
-	if (!pushed) {
-		tick_add_wait(t, task, "admission",
-			arena_printf(t->arena, "'%s' is not on '%s': commit and push it",
-				task->file, t->start.branch),
-			NULL);
 		return 0;
 	}
 	if (tick_memory_begin(&t->memory, &d, err) < 0)
