@@ -567,8 +567,8 @@ static int tick_admit(struct tick *t, struct error *err)
 	if (admission_gather(&t->backlog, &t->facts, err) < 0)
 		return -1;
 	/* Without the program it is said once, as the first step of an item says it. */
-	if (t->facts.pulls_fault && !path_find_program(t->arena, "gh", &blocked) &&
-		!tick_has_item(t, list.items[0]) &&
+	if (t->facts.pulls_fault && !json_get(t->memory.all, "idle") &&
+		!path_find_program(t->arena, "gh", &blocked) && !tick_has_item(t, list.items[0]) &&
 		!run_has_other_items(t->arena, tick_document_of(t, list.items[0])))
 		error_log("the open pull requests are not known: %s", t->facts.pulls_fault);
 	for (; i < list.n && t->live < max && !t->fault.code; i++)
@@ -628,7 +628,8 @@ static void print_end(struct tick *t, struct buf *out, int *status)
 		add_waiting(t);
 	json_push(array,
 		t->open ? JSON_ADD(run_waiting(t->waits),
-				  JSON_INT("next_s", tick_memory_next(&t->memory)))
+				  JSON_IF(!t->call->like,
+					  JSON_INT("next_s", tick_memory_next(&t->memory))))
 			: JSON_OBJECT(JSON_TEXT("action", "done"), JSON_TEXT("result", "success"),
 				  JSON_TEXT("reason",
 					  arena_printf(t->arena, "%zu of %zu tasks are finished",
