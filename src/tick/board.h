@@ -15,6 +15,8 @@
 
 enum { BOARD_TASKS = 20 }; /* that are on it at the same time, unless the tick says otherwise */
 
+#define BOARD_READY "its requests on the board are approved, and a session may take them"
+
 bool board_has(const struct tick_memory *m, const struct task *t);
 /* The requests of the task are these actions; NULL: it has none. One that is repeated under a new
  * id keeps its time and its decision. */

@@ -359,6 +359,9 @@ static void memory_add_task(
 			tick_memory_parked_item(m, t) ? "retry" : "backlog release");
 	else if (board_refusal(m, t))
 		memory_set_wait(m, item, t, "queued", board_refusal(m, t), "board approve");
+	else if (board_has(m, t) && json_str_is(item, "status", "idle"))
+		JSON_SET(item, JSON_TEXT("status", "queued"), JSON_TEXT("reason", BOARD_READY),
+			JSON_TEXT("continue", "/dev-team:poll"));
 }
 
 int tick_add_status(const char *repo, const char *dir, json **items, struct error *err)

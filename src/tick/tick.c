@@ -191,8 +191,7 @@ static int tick_add_end(
 
 static void add_board_wait(struct tick *t, const struct task *task, const char *why)
 {
-	tick_add_wait(t, task, "board",
-		why ? why : "its requests on the board are approved, and a session may take them",
+	tick_add_wait(t, task, "board", why ? why : BOARD_READY,
 		why ? arena_printf(t->arena, "dev-team board approve %s", task->id)
 		    : "/dev-team:poll");
 }
