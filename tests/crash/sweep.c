@@ -13,6 +13,7 @@
  * loader, but they do not fail.
  *
  *     sweep [SCENE-TEXT]
+ *     sweep half 1|2 [SCENE-TEXT]      every second scene
  *     sweep every [SCENE-TEXT]
  *     sweep sample [SEED [SCENE-TEXT]]
  *
@@ -508,13 +509,17 @@ int main(int argc, char **argv)
 	enum extent extent = strcmp(which, "every") == 0    ? EVERY
 			     : strcmp(which, "sample") == 0 ? SAMPLE
 							    : FULL;
-	int words = extent == SAMPLE ? 3 : extent == FULL ? 1 : 2;
+	bool halved = strcmp(which, "half") == 0; /* every second scene: two run at the same time */
+	size_t half = halved && argc > 2 ? strtoul(argv[2], NULL, 10) : 0;
+	int words = extent == SAMPLE || halved ? 3 : extent == FULL ? 1 : 2;
 	const char *only = argc > words ? argv[words] : "";
 	uint64_t seed = random_seed(extent == SAMPLE && argc > 2 ? argv[2] : NULL);
 
 	prepare();
 	for (const struct scene *s = scenes; s->name; s++) {
-		if (!strstr(s->name, only) || !is_in(s, extent) || play(s, extent, seed) <= 0)
+		if (!strstr(s->name, only) || !is_in(s, extent) ||
+			(halved && (size_t)(s - scenes) % 2 != half % 2) ||
+			play(s, extent, seed) <= 0)
 			continue;
 		if (ci && strcmp(ci, "true") == 0)
 			tap(false, "tracing is not permitted here");
