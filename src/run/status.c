@@ -64,15 +64,19 @@ int status_check_worktree_free(
 	struct pool_choice choice = {0};
 	struct item_place place;
 	struct allocation of;
-	struct error ignored;
 	long pid;
 
-	if (place_read(a, document, &place, &ignored) < 0 || !place.branch || place.in_place)
+	/* Without a repository, or a pool in it, there is no worktree; a fault of the disk hides
+	 * one. */
+	if (place_read(a, document, &place, err) < 0)
+		return err->code == ERR_SYSTEM ? -1 : 0;
+	if (!place.branch || place.in_place || !place.repo || !path_exists(place.repo))
 		return 0;
 	choice.repo = place.repo;
-	if (locate_pool(a, &choice, &pool, &ignored) < 0 ||
-		pool_find(a, &pool, place.branch, true, &of, &ignored) < 0 || !of.holder ||
-		process_name_ended(a, of.holder))
+	if (locate_pool(a, &choice, &pool, err) < 0 ||
+		pool_find(a, &pool, place.branch, false, &of, err) < 0)
+		return err->code == ERR_SYSTEM ? -1 : 0;
+	if (!of.there || !of.holder || process_name_ended(a, of.holder))
 		return 0;
 	pid = (long)process_name_pid(of.holder);
 	return error_set(err, ERR_STATE,

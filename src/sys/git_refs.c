@@ -37,12 +37,12 @@ bool git_directories(struct arena *a, const char *root, char **own, char **commo
 	char *line;
 
 	*own = path_join(a, root, ".git");
-	if (is_bare(a, root)) {
-		*own = *common = arena_dup(a, str_of(root));
-		return true;
-	}
 	if (!path_is_directory(*own)) {
 		line = git_first_line(a, *own);
+		if (!line && is_bare(a, root)) {
+			*own = *common = arena_dup(a, str_of(root));
+			return true;
+		}
 		if (!line || !str_starts(str_of(line), "gitdir: "))
 			return false;
 		*own = path_join(a, root, line + strlen("gitdir: "));
