@@ -279,6 +279,8 @@ static void settle_killed(struct sandbox *s)
 {
 	struct str rest = protected_read_record(s), line;
 
+	if (rest.n)
+		sandbox_submodules_end(s);
 	while (str_line(&rest, &line))
 		if (line.p[0] == KEPT_COMPARED)
 			protected_settle_name(s,

@@ -130,7 +130,7 @@ void sandbox_git_add_line(struct sandbox *s, const char *file, const char *ref);
 /* Adds the settings without secrets, without files elsewhere, and without signing, whose keys stay
  * outside. True: nothing was left out. */
 bool sandbox_git_settings(const char *text, struct buf *out);
-/* Removes settings of repositories among the files that would start programs outside. */
+/* If no other run works in the root: repositories among the files start no programs outside. */
 void sandbox_submodules_end(struct sandbox *s);
 /* git on the real repository, running nothing that an agent configured. */
 int sandbox_git_command(struct sandbox *s, const char *const *words, struct str input,
