@@ -109,7 +109,8 @@ struct str str_trim(struct str s)
 
 struct str str_sub(struct str s, size_t from, size_t to)
 {
-	return (struct str){from ? s.p + from : s.p, to - from}; /* an empty text may be NULL */
+	/* An empty text may be NULL. */
+	return (struct str){from ? s.p + from : s.p, from < to ? to - from : 0};
 }
 
 size_t str_find(struct str s, struct str needle)

@@ -29,7 +29,7 @@ bool str_index(struct str s, const char *const *list, unsigned *at);
 bool str_starts(struct str s, const char *prefix);
 bool str_ends(struct str s, const char *suffix);
 struct str str_trim(struct str s); /* without surrounding space, tab, CR, LF */
-struct str str_sub(struct str s, size_t from, size_t to);
+struct str str_sub(struct str s, size_t from, size_t to); /* empty unless from < to */
 /* Offset of the first `needle`, or s.n when there is none. */
 size_t str_find(struct str s, struct str needle);
 /* Cuts the next line (without its LF or CR LF) off *rest; false at the end. */
