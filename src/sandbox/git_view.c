@@ -646,6 +646,7 @@ static int copy_refs(struct sandbox *s, struct error *err)
 	return refs_keep(s, &refs, err);
 }
 
+/* Directories that are there for the run only are not git's, or `git clean` would fail. */
 static int copy_info(struct sandbox *s, struct error *err)
 {
 	const char *text = sandbox_read_text(s->arena, in_common(s, "info/exclude"));
@@ -657,7 +658,8 @@ static int copy_info(struct sandbox *s, struct error *err)
 		return -1;
 	buf_addf(&out, "%s\n", text ? text : "");
 	for (size_t i = 0; i < s->kept.n; i++)
-		if (!path_exists(path_join(s->arena, s->x->root->path, s->kept.items[i].name)))
+		if (s->kept.items[i].kind == KEPT_COPY &&
+			!path_exists(path_join(s->arena, s->x->root->path, s->kept.items[i].name)))
 			buf_addf(&out, "/%s\n", s->kept.items[i].name);
 	return sandbox_write_file(in_copy(s, "info/exclude"), buf_str(&out), 0600, err);
 }
