@@ -148,7 +148,8 @@ static enum directory_visit visit_ref(
 		return DIRECTORY_CONTINUE;
 	text = e->type == FILE_REGULAR ? sandbox_read_text(a, path_join(a, w->dir, name)) : NULL;
 	value = str_trim(str_of(text));
-	if (!text || !is_object_id(value) || strcmp(name, "refs/stash") == 0)
+	if (!text || !is_object_id(value) || strcmp(name, "refs/stash") == 0 ||
+		str_ends(str_of(name), ".lock")) /* git is writing it */
 		return DIRECTORY_CONTINUE;
 	packed = refs_find(w->out, name);
 	if (packed)
@@ -348,25 +349,24 @@ static void take_ref(struct sandbox *s, const struct refs *host, const char *nam
 		sandbox_git_add_line(s, "own", name);
 }
 
-static int take_refs(struct sandbox *s, struct error *err)
+static int take_refs(struct sandbox *s, const struct refs *now, struct error *err)
 {
-	struct refs before = {0}, now, host;
+	struct refs before = {0}, host;
 
 	refs_parse(s, sandbox_read_text(s->arena, in_place(s, "refs")), &before);
-	refs_read(s, s->view.copy, &now);
 	refs_read(s, s->view.common, &host);
 	for (size_t i = 0; i < before.list.n; i++)
-		if (!refs_value(&now, before.list.items[i].name))
+		if (!refs_value(now, before.list.items[i].name))
 			take_ref(s, &host, before.list.items[i].name, before.list.items[i].value,
 				NULL);
-	for (size_t i = 0; i < now.list.n; i++) {
-		const struct ref *r = &now.list.items[i];
+	for (size_t i = 0; i < now->list.n; i++) {
+		const struct ref *r = &now->list.items[i];
 		const char *old = refs_value(&before, r->name);
 
 		if (!old || strcmp(old, r->value) != 0)
 			take_ref(s, &host, r->name, old, r->value);
 	}
-	return refs_keep(s, &now, err);
+	return refs_keep(s, now, err);
 }
 
 /* ---- objects ---- */
@@ -719,12 +719,16 @@ static void clean_own(struct sandbox *s)
 
 static int take_over(struct sandbox *s, struct error *err)
 {
+	struct refs now;
+
 	if (s->alone) {
 		(void)chmod(s->view.copy, 0700);
 		sandbox_tidy_tree(s->view.copy, true, true);
 	}
 	clean_own(s);
-	if (sandbox_git_import(s, err) < 0 || take_refs(s, err) < 0)
+	refs_read(s, s->view.copy,
+		&now); /* before the objects: another command may commit meanwhile */
+	if (sandbox_git_import(s, err) < 0 || take_refs(s, &now, err) < 0)
 		return -1;
 	take_settings(s);
 	return sandbox_write_file(in_place(s, "head"), str_of(head_ref(s, s->view.own)), 0600, err);
