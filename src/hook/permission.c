@@ -267,7 +267,34 @@ static int permission_check_file(struct permission *h, const char *file, enum ac
 
 static const char *const writers[] = {"Write", "Edit", "MultiEdit", "NotebookEdit", NULL};
 static const char *const readers[] = {"Read", "Grep", "Glob", "LS", "NotebookRead", NULL};
-static const char *const file_members[] = {"file_path", "notebook_path", "path"};
+static const char *const file_members[] = {"file_path", "notebook_path", "path", "pattern"};
+
+/* Grep's pattern is none of files, and a relative one of Glob is below `path`. */
+static bool names_files(const struct permission *h, const char *member)
+{
+	const char *text = json_get_str(h->input, member);
+
+	return json_get(h->input, member) &&
+	       (strcmp(member, "pattern") != 0 ||
+		       (strcmp(h->tool, "Glob") == 0 && text &&
+			       (strchr("/~", text[0]) || strstr(text, ".."))));
+}
+
+/* As the client reads it: `~` is HOME, and a pattern is of files in the directory before its first
+ * wildcard. NULL: it is no text. */
+static const char *permission_file(const struct permission *h, const char *member)
+{
+	const char *text = json_get_str(h->input, member), *home = getenv("HOME");
+	struct str path = str_of(text);
+
+	if (text && strcmp(member, "pattern") == 0)
+		for (path.n = strcspn(text, "*?[{"); path.n && path.p[path.n - 1] != '/';)
+			path.n--;
+	text = text ? arena_dup(h->arena, path) : NULL;
+	return text && home && text[0] == '~' && (!text[1] || text[1] == '/')
+		       ? arena_printf(h->arena, "%s%s", home, text + 1)
+		       : text;
+}
 
 static bool is_given(const struct permission *h, const char *file, enum access access)
 {
@@ -281,16 +308,15 @@ static int permission_check_files(struct permission *h, enum access access)
 	bool any = false;
 
 	for (size_t i = 0; i < COUNT(file_members); i++) {
-		const json *file = json_get(h->input, file_members[i]);
+		const char *file = permission_file(h, file_members[i]);
 
-		if (!file)
+		if (!names_files(h, file_members[i]))
 			continue;
 		any = true;
-		if (!json_text(file))
+		if (!file)
 			return deny(&h->verdict, RULE_INTERNAL, (struct span){0},
 				"'%s' of the call is not a text", file_members[i]);
-		if (!is_given(h, json_text(file), access) &&
-			permission_check_file(h, json_text(file), access) < 0)
+		if (!is_given(h, file, access) && permission_check_file(h, file, access) < 0)
 			return -1;
 	}
 	if (any)
@@ -374,11 +400,11 @@ static const char *place_of_files(const struct permission *h)
 	const char *place = NULL;
 
 	for (size_t i = 0; i < COUNT(file_members); i++) {
-		const char *file = json_get_str(h->input, file_members[i]), *of;
+		const char *file = permission_file(h, file_members[i]), *of;
 
-		if (!file)
+		if (!names_files(h, file_members[i]))
 			continue;
-		of = hook_place_of(h->arena, h->session, file);
+		of = file ? hook_place_of(h->arena, h->session, file) : NULL;
 		if (!of || (place && strcmp(place, of) != 0))
 			return NULL;
 		place = of;
@@ -459,11 +485,13 @@ static bool uses_temporary(struct permission *h)
 	if (!str_in(str_of(h->tool), readers) && !str_in(str_of(h->tool), writers))
 		return false;
 	for (size_t i = 0; i < COUNT(file_members); i++) {
-		const char *file = json_get_str(h->input, file_members[i]);
+		const char *file = permission_file(h, file_members[i]);
 
-		if (file && !hook_is_temporary(h->arena, h->project ? h->project : h->cwd, file))
+		if (!names_files(h, file_members[i]))
+			continue;
+		if (!file || !hook_is_temporary(h->arena, h->project ? h->project : h->cwd, file))
 			return false;
-		any |= file != NULL;
+		any = true;
 	}
 	return any && hook_session_drives(h->arena, h->session, &h->drive);
 }
