@@ -321,6 +321,19 @@ static int put_hidden(struct list *l, const char *dir, struct error *err)
 	return directory_walk(dir, hide_entry, &(struct hiding){l, dir}, err);
 }
 
+/* A command cannot put links in the place of mounts, nor name other objects. */
+static void put_objects(struct list *l)
+{
+	static const char *const options[] = {"--bind", "--ro-bind"};
+	static const char *const names[] = {"objects", "objects/info"};
+	struct sandbox *s = l->s;
+
+	PUT(l, "--ro-bind", path_join(s->arena, s->view.common, "objects"), BOX_OBJECTS);
+	for (size_t i = 0; i < COUNT(names) && s->view.own; i++)
+		PUT(l, options[i], path_join(s->arena, s->view.copy, names[i]),
+			path_join(s->arena, s->view.common, names[i]));
+}
+
 static int put_git(struct list *l, struct error *err)
 {
 	static const char *const shared[] = {"hooks", "modules", "lfs"};
@@ -335,10 +348,10 @@ static int put_git(struct list *l, struct error *err)
 		PUT(l, "--ro-bind", s->view.common, s->view.common);
 		return put_hidden(l, s->view.common, err);
 	}
-	PUT(l, "--ro-bind", path_join(s->arena, s->view.common, "objects"), BOX_OBJECTS);
 	/* A copy for a policy without `write` is written by `git worktree add`, and is not taken
 	 * over. */
 	PUT(l, s->view.own ? "--bind" : "--ro-bind", s->view.copy, s->view.common);
+	put_objects(l);
 	for (size_t i = 0; i < COUNT(shared); i++)
 		read_only(l, path_join(s->arena, s->view.common, shared[i]));
 	if (!s->view.write)

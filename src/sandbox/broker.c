@@ -192,7 +192,7 @@ static void serve_push(struct request *q)
 
 	/* Another run of this root may end, and take over the same objects. */
 	(void)TEMP_FAILURE_RETRY(flock(q->s->mutex, LOCK_EX));
-	if (sandbox_git_import(q->s, &err) < 0)
+	if (sandbox_git_import(q->s, false, &err) < 0)
 		broker_refuse(q, err.text);
 	(void)flock(q->s->mutex, LOCK_UN);
 	for (size_t i = 2; q->status == 0 && i < q->n; i++)

@@ -126,13 +126,21 @@ static enum directory_visit tidy_entry(
 	return DIRECTORY_CONTINUE;
 }
 
-void sandbox_tidy_tree(const char *path, bool links, bool unused)
+void sandbox_walk(const char *path,
+	enum directory_visit (*visit)(
+		void *data, const struct directory_entry *e, struct error *err),
+	void *data)
 {
 	struct error ignored;
 	struct stat st;
 
 	if (lstat(path, &st) == 0 && S_ISDIR(st.st_mode))
-		(void)directory_walk(path, tidy_entry, &(struct tidying){links, unused}, &ignored);
+		(void)directory_walk(path, visit, data, &ignored);
+}
+
+void sandbox_tidy_tree(const char *path, bool links, bool unused)
+{
+	sandbox_walk(path, tidy_entry, &(struct tidying){links, unused});
 }
 
 int sandbox_sync_tree(const char *from, const char *to, struct error *err)

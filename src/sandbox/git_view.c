@@ -180,11 +180,10 @@ static void refs_parse(struct sandbox *s, const char *text, struct refs *out)
 static void refs_read(struct sandbox *s, const char *dir, struct refs *out)
 {
 	struct refs_walk w = {s, out, dir};
-	struct error ignored;
 
 	*out = (struct refs){0};
 	refs_parse(s, sandbox_read_text(s->arena, path_join(s->arena, dir, "packed-refs")), out);
-	(void)directory_walk(path_join(s->arena, dir, "refs"), visit_ref, &w, &ignored);
+	sandbox_walk(path_join(s->arena, dir, "refs"), visit_ref, &w);
 	vec_sort(&out->list, git_view_by_name);
 }
 
@@ -434,7 +433,21 @@ static int import_loose(struct new_objects *o, struct error *err)
 		       : import_pack(s, buf_str(&pack), o->files.n <= LOOSE_MAX, err);
 }
 
-int sandbox_git_import(struct sandbox *s, struct error *err)
+static void remove_imported(struct new_objects *o, const char *objects)
+{
+	struct arena *a = o->s->arena;
+
+	for (size_t i = 0; i < o->packs.n; i++) {
+		const char *path = path_join(a, objects, o->packs.items[i]);
+
+		(void)unlink(arena_printf(a, "%.*s.idx", (int)strlen(path) - 5, path));
+		(void)unlink(path);
+	}
+	for (size_t i = 0; i < o->files.n; i++)
+		(void)unlink(path_join(a, objects, o->files.items[i]));
+}
+
+int sandbox_git_import(struct sandbox *s, bool unused, struct error *err)
 {
 	struct new_objects o = {.s = s};
 	const char *objects;
@@ -444,23 +457,17 @@ int sandbox_git_import(struct sandbox *s, struct error *err)
 		return 0;
 	objects = in_copy(s, "objects");
 	sandbox_tidy_tree(objects, true, false);
-	if (make_objects(s, err) < 0 || directory_walk(objects, visit_object, &o, err) < 0)
-		return -1;
+	sandbox_walk(objects, visit_object, &o);
 	rc = import_loose(&o, err);
 	for (size_t i = 0; rc == 0 && i < o.packs.n; i++) {
 		CLEANUP(buf_release) struct buf pack = BUF_INIT;
-		const char *path = path_join(s->arena, objects, o.packs.items[i]);
 
-		rc = sys_read_file(&pack, path, PACK_MAX, NULL, err);
+		rc = sys_read_file(
+			&pack, path_join(s->arena, objects, o.packs.items[i]), PACK_MAX, NULL, err);
 		rc = rc < 0 ? rc : import_pack(s, buf_str(&pack), false, err);
-		if (rc == 0) {
-			(void)unlink(
-				arena_printf(s->arena, "%.*s.idx", (int)strlen(path) - 5, path));
-			(void)unlink(path);
-		}
 	}
-	for (size_t i = 0; rc == 0 && i < o.files.n; i++)
-		(void)unlink(path_join(s->arena, objects, o.files.items[i]));
+	if (rc == 0 && unused)
+		remove_imported(&o, objects);
 	buf_release(&o.ids);
 	return rc < 0 ? error_prefix(err,
 				"what the command committed cannot be taken over; it "
@@ -728,7 +735,7 @@ static int take_over(struct sandbox *s, struct error *err)
 	clean_own(s);
 	refs_read(s, s->view.copy,
 		&now); /* before the objects: another command may commit meanwhile */
-	if (sandbox_git_import(s, err) < 0 || take_refs(s, &now, err) < 0)
+	if (sandbox_git_import(s, s->alone, err) < 0 || take_refs(s, &now, err) < 0)
 		return -1;
 	take_settings(s);
 	return sandbox_write_file(in_place(s, "head"), str_of(head_ref(s, s->view.own)), 0600, err);

@@ -180,11 +180,9 @@ static enum directory_visit visit_differing(
 
 static void settle_tree(struct differing *d)
 {
-	struct error ignored;
-
-	(void)directory_walk(d->from, visit_differing, d, &ignored);
+	sandbox_walk(d->from, visit_differing, d);
 	d->removed = true;
-	(void)directory_walk(d->kept, visit_differing, d, &ignored);
+	sandbox_walk(d->kept, visit_differing, d);
 }
 
 static enum directory_visit remove_empty(
@@ -200,11 +198,8 @@ static enum directory_visit remove_empty(
 /* Directories that are empty now, and were made for or by the run. */
 static void remove_traces(struct sandbox *s, const char *path)
 {
-	struct error ignored;
-	struct stat st;
-
-	for (int i = 0; i < 4 && lstat(path, &st) == 0 && S_ISDIR(st.st_mode); i++) {
-		(void)directory_walk(path, remove_empty, NULL, &ignored);
+	for (int i = 0; i < 4 && path_exists(path); i++) {
+		sandbox_walk(path, remove_empty, NULL);
 		(void)rmdir(path);
 	}
 	if (strstr(path, "/.github/"))
@@ -237,6 +232,8 @@ static void give_rights_back(const struct sandbox *s, const char *name, const ch
 	sandbox_tidy_tree(path, false, true);
 }
 
+/* While another command runs it could put a link in the place of what is being removed: of those
+ * that it can write the last command settles all. */
 static void protected_settle_name(struct sandbox *s, const struct kept_name *k, const char *aside)
 {
 	const char *place = in_root(s, k->name), *copy = in_copies(s, k->name);
@@ -246,7 +243,8 @@ static void protected_settle_name(struct sandbox *s, const struct kept_name *k, 
 	if (k->kind == KEPT_COMPARED && !strchr(k->name, '/') && lstat(place, &st) < 0 &&
 		errno == ENOENT && !path_exists(copy))
 		return;
-	if (k->kind == KEPT_READ_ONLY || !settle_above(s, k->name, aside))
+	if (k->kind == KEPT_READ_ONLY || (k->kind == KEPT_COMPARED && !s->alone) ||
+		!settle_above(s, k->name, aside))
 		return;
 	if (k->kind == KEPT_COPY) {
 		d.from = copy;

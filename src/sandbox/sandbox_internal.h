@@ -4,6 +4,7 @@
 
 #include <limits.h>
 #include "src/sandbox/sandbox.h"
+#include "src/sys/directory.h"
 
 /* Where the program's own files are inside. */
 #define BOX         "/run/dev-team"
@@ -93,6 +94,11 @@ void sandbox_remove_tree(const char *path);
 /* Restores the owner's permissions on a directory, which a command may have removed. The caller
  * ensures that no other process uses the tree. */
 void sandbox_open_directory(int parent, const char *name);
+/* As directory_walk(), but not through a link at `path`, which a command can have made. */
+void sandbox_walk(const char *path,
+	enum directory_visit (*visit)(
+		void *data, const struct directory_entry *e, struct error *err),
+	void *data);
 /* Below a directory that is no link: of all directories if no command uses it (`unused`), and
  * removes `links`, since git makes none, and one could lead to another repository. */
 void sandbox_tidy_tree(const char *path, bool links, bool unused);
@@ -111,8 +117,9 @@ void sandbox_place_close(struct sandbox *s); /* releases both locks; may be repe
 
 /* Under the lock. Makes the copy if no other run uses it. */
 int sandbox_git_begin(struct sandbox *s, struct error *err);
-/* New objects become the repository's: verified, by git itself. */
-int sandbox_git_import(struct sandbox *s, struct error *err);
+/* New objects become the repository's: verified, by git itself. `unused`: no command uses the copy,
+ * so they can be removed there. */
+int sandbox_git_import(struct sandbox *s, bool unused, struct error *err);
 /* Objects, refs and settings. */
 int sandbox_git_end(struct sandbox *s, struct error *err);
 

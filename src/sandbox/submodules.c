@@ -130,7 +130,6 @@ static bool clean_repository(struct repository *r, const char *git, bool is_dire
 	const struct git_view *view = &r->s->view;
 	struct sandbox *s = r->s;
 	const char *dir = is_directory ? git : directory_of_file(r, git);
-	struct error ignored;
 	struct str rest;
 
 	if (!dir)
@@ -143,7 +142,7 @@ static bool clean_repository(struct repository *r, const char *git, bool is_dire
 	}
 	sandbox_open_directory(AT_FDCWD, dir);
 	sandbox_tidy_tree(dir, true, true);
-	(void)directory_walk(path_join(s->arena, dir, "hooks"), disarm_hook, r, &ignored);
+	sandbox_walk(path_join(s->arena, dir, "hooks"), disarm_hook, r);
 	return !path_exists(path_join(s->arena, dir, "commondir")) &&
 	       clean_file(r, path_join(s->arena, dir, "config")) &&
 	       clean_file(r, path_join(s->arena, dir, "config.worktree"));
