@@ -148,7 +148,7 @@ static bool clean_repository(struct repository *r, const char *git, bool is_dire
 	       clean_file(r, path_join(s->arena, dir, "config.worktree"));
 }
 
-static void set_aside(struct sandbox *s, const char *path, const char *why)
+static void submodules_set_aside(struct sandbox *s, const char *path, const char *why)
 {
 	const char *aside = arena_printf(s->arena, "%s" ASIDE, path);
 
@@ -187,7 +187,7 @@ static void clean_one(struct repository *r, unsigned depth)
 	if (depth <= DEPTH_MAX && clean_repository(r, dot, S_ISDIR(st.st_mode)))
 		clean_below(r->s, r->path, depth);
 	else
-		set_aside(r->s, dot,
+		submodules_set_aside(r->s, dot,
 			"git outside would start what it names; make it again, with its directory "
 			"in the worktree");
 }
@@ -203,7 +203,7 @@ static void clean_below(struct sandbox *s, const char *dir, unsigned depth)
 	if (!git(&r, list, &out))
 		return;
 	if (out.len > LIST_MAX && (depth || s->view.own)) {
-		set_aside(s,
+		submodules_set_aside(s,
 			depth ? path_join(s->arena, dir, ".git")
 			      : path_join(s->arena, s->view.own, "index"),
 			"its index names too many repositories");
