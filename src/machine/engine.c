@@ -670,7 +670,10 @@ static enum advance engine_request(
 		return ADVANCE_STOP;
 	if (engine_take_inputs(r, err) < 0)
 		return ADVANCE_FAILED;
-	if (may_commit(r, step, c) && engine_mark_changes(r, c->requests.items[0].writes, err) < 0)
+	if (may_commit(r, step, c) &&
+		engine_mark_changes(r,
+			c->declared ? c->declared->items[0].writes : c->requests.items[0].writes,
+			err) < 0)
 		return ADVANCE_FAILED;
 	if (engine_evidence_requested(r, step, c, err) < 0)
 		return ADVANCE_FAILED;
