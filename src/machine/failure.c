@@ -323,6 +323,8 @@ static void reset_counters(struct context_file *f)
 	for (size_t i = 0; i < COUNT(counters); i++)
 		if (context_count(c, counters[i]))
 			set_noted(f, counters[i], STR("0"));
+	if (context_get(c, "visits").n)
+		set_noted(f, "visits", STR("{}"));
 	/* A troubleshooter that has given up is not called for the same reason. */
 	if (!context_get(c, "question").n)
 		set_noted(f, "question_trigger", STR(""));
