@@ -282,8 +282,8 @@ static size_t check_roles(struct arena *a, const struct workflow *w, const char 
 	if (w->reviewer)
 		n += check_role(&p, w->file,
 			&(struct declared_action){.agent = w->reviewer,
-				.line = w->reviewer_line,
-				.col = w->reviewer_col},
+				.line = w->places.reviewer.line,
+				.col = w->places.reviewer.col},
 			false, out);
 	for (size_t i = 0; i < w->n_declared; i++)
 		for (size_t k = 0; k < w->declared[i].n; k++) {

@@ -281,7 +281,7 @@ static void find_idle_triggers(const struct finder *f)
 		bool given;
 	} rows[] = {
 #define COUNTER_TRIGGER(key, limit, trigger, counts, reset)                                        \
-	{trigger, #key, w->limits.limit, w->limit_places.limit.line},
+	{trigger, #key, w->limits.limit, w->places.limit.line},
 #include "context/counters.h"
 	};
 	const bool *reached = explore_reached(f->graph, f->arena);

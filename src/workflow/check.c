@@ -196,27 +196,33 @@ static void check_ways(struct workflow_check *c)
 	}
 }
 
-/* ---- limits ---- */
+/* ---- keys for states that are not there ---- */
 
-/* A limit that no state of the workflow counts has no effect. */
-static void check_limit(
-	struct workflow_check *c, const char *name, unsigned line, unsigned col, const char *state)
+/* `other`: NULL, or a state for which the key is, too. */
+static void check_key(struct workflow_check *c, const char *name, unsigned line, unsigned col,
+	const char *state, const char *other)
 {
-	if (line && !workflow_state(c->w, state))
+	if (line && !workflow_state(c->w, state) && !(other && workflow_state(c->w, other)))
 		workflow_check_fault(c, line, col,
 			"'%s' has no effect: the workflow has no state '%s'", name, state);
 }
 
-static void check_limits(struct workflow_check *c)
+static void check_keys(struct workflow_check *c)
 {
-	const struct workflow_limit_places *p = &c->w->limit_places;
+	const struct workflow_places *p = &c->w->places;
 
-#define CHECK_LIMIT(name, state) check_limit(c, #name, p->name.line, p->name.col, state)
-	CHECK_LIMIT(max_fix_iterations, "fixing");
-	CHECK_LIMIT(max_review_fix_iterations, "fixing-pr");
-	CHECK_LIMIT(signoff_deadlock, "signoff");
-	CHECK_LIMIT(review_loop, "reviewing");
-#undef CHECK_LIMIT
+#define CHECK_KEY(name, ...) check_key(c, #name, p->name.line, p->name.col, __VA_ARGS__)
+	CHECK_KEY(max_fix_iterations, "fixing", NULL);
+	CHECK_KEY(max_review_fix_iterations, "fixing-pr", NULL);
+	CHECK_KEY(signoff_deadlock, "signoff", NULL);
+	CHECK_KEY(review_loop, "reviewing", NULL);
+	CHECK_KEY(validate, "validating", "signoff");
+	CHECK_KEY(validate_timeout, "validating", "signoff");
+	CHECK_KEY(checks, "signoff", NULL);
+	CHECK_KEY(research_skill, "researching", NULL);
+	CHECK_KEY(reviewer, "reviewing", "signoff");
+	CHECK_KEY(review_comments, "reviewing", NULL);
+#undef CHECK_KEY
 }
 
 /* ---- tasks of declared agents ---- */
@@ -315,6 +321,16 @@ static bool is_known_section(const char *section)
 	       str_starts(str_of(section), "Earlier ");
 }
 
+/* Its text would be replaced or removed before anybody reads it, or counted as the answer. */
+static bool is_machine_section(const struct workflow *w, const char *section)
+{
+	static const char *const names[] = {"Last Failure", "Failed Answer",
+		"Pull Request Comments", "Troubleshooter Log", NULL};
+
+	return str_in(str_of(section), names) || str_starts(str_of(section), "Earlier ") ||
+	       (!strcmp(section, "Spec") && workflow_state(w, "spec-finding"));
+}
+
 static void check_reads(struct workflow_check *c, const struct declared_action *it)
 {
 	for (size_t i = 0; i < it->n_reads; i++) {
@@ -332,8 +348,15 @@ static void check_reads(struct workflow_check *c, const struct declared_action *
 static void check_sections(struct workflow_check *c)
 {
 	for (size_t i = 0; i < c->w->n_declared; i++)
-		for (size_t k = 0; k < c->w->declared[i].n; k++)
-			check_reads(c, &c->w->declared[i].items[k]);
+		for (size_t k = 0; k < c->w->declared[i].n; k++) {
+			const struct declared_action *it = &c->w->declared[i].items[k];
+
+			if (is_machine_section(c->w, it->writes))
+				workflow_check_fault(c, it->line, it->col,
+					"'writes' names the section '%s', which the machine writes",
+					it->writes);
+			check_reads(c, it);
+		}
 }
 
 /* ---- work that is not pushed ---- */
@@ -456,7 +479,7 @@ size_t workflow_check(
 	check_states(&c);
 	check_declarations(&c);
 	check_ways(&c);
-	check_limits(&c);
+	check_keys(&c);
 	check_tasks(&c);
 	check_brief(&c);
 	check_sections(&c);

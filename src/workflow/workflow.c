@@ -369,7 +369,7 @@ static const struct config_field state_field = {.kind = CONFIG_CUSTOM, .read = w
 #define LIMIT(name, least, most)                                                                   \
 	{                                                                                          \
 		INTEGER(#name, workflow, limits.name, least, most),                                \
-			CONFIG_PLACE(workflow, limit_places.name)                                  \
+			CONFIG_PLACE(workflow, places.name)                                        \
 	}
 
 static const struct config_field limit_fields[] = {
@@ -396,12 +396,17 @@ static const struct config_field security_fields[] = {
 
 static const struct config_field frontmatter_fields[] = {
 	{.key = "limits", .kind = CONFIG_GROUP, .fields = limit_fields},
-	{TEXT("validate", text_form, workflow, validate)},
-	{INTEGER("validate_timeout", workflow, validate_timeout_s, 1, WORKFLOW_TIMEOUT_MAX_S)},
-	{TEXT("checks", text_form, workflow, checks)},
-	{TEXT("research_skill", skill_form, workflow, research_skill)},
-	{TEXT("reviewer", skill_form, workflow, reviewer), CONFIG_PLACE(workflow, reviewer_line)},
-	{.key = "review_comments", .kind = CONFIG_BOOL, CONFIG_AT(workflow, review_comments)},
+	{TEXT("validate", text_form, workflow, validate), CONFIG_PLACE(workflow, places.validate)},
+	{INTEGER("validate_timeout", workflow, validate_timeout_s, 1, WORKFLOW_TIMEOUT_MAX_S),
+		CONFIG_PLACE(workflow, places.validate_timeout)},
+	{TEXT("checks", text_form, workflow, checks), CONFIG_PLACE(workflow, places.checks)},
+	{TEXT("research_skill", skill_form, workflow, research_skill),
+		CONFIG_PLACE(workflow, places.research_skill)},
+	{TEXT("reviewer", skill_form, workflow, reviewer), CONFIG_PLACE(workflow, places.reviewer)},
+	{.key = "review_comments",
+		.kind = CONFIG_BOOL,
+		CONFIG_AT(workflow, review_comments),
+		CONFIG_PLACE(workflow, places.review_comments)},
 	{.key = "worktree", .kind = CONFIG_BOOL, CONFIG_AT(workflow, worktree)},
 	{TEXT("forge", text_form, workflow, forge)},
 	{TEXTS("allow_secrets", text_form, workflow, allow_secrets)},
@@ -417,12 +422,13 @@ static bool names_a_script(const struct workflow *w, const char *name)
 	if (!strcmp(name, "validate") || !strcmp(name, "checks"))
 		return true;
 	for (size_t i = 0; i < w->n_declared; i++)
-		if (!strcmp(w->declared[i].name, name))
-			return true;
+		for (size_t k = 0; k < w->declared[i].n; k++)
+			if (!strcmp(w->declared[i].name, name) && w->declared[i].items[k].command)
+				return true;
 	return false;
 }
 
-/* A misspelt name would exclude nothing. */
+/* Any other name would exclude nothing. */
 static int check_except(
 	const struct yaml *root, const char *file, const struct workflow *w, struct error *err)
 {
@@ -431,7 +437,9 @@ static int check_except(
 	for (size_t i = 0; i < w->security.n_except; i++)
 		if (!names_a_script(w, w->security.except[i]))
 			return error_at(err, file, list->list[i]->line, list->list[i]->col,
-				"'%.80s' is neither 'validate' nor 'checks' nor a declared state",
+				"'%.80s' is neither 'validate' nor 'checks' nor a declared state "
+				"with a "
+				"script",
 				w->security.except[i]);
 	return 0;
 }

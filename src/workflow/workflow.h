@@ -147,12 +147,13 @@ struct workflow_limits {
 	unsigned long max_fix_iterations, max_review_fix_iterations, signoff_deadlock, review_loop,
 		consecutive_failures, max_actions, lease_minutes;
 };
-/* Where each of them is written; line 0: it is the default. */
-struct workflow_limit_places {
+/* Where each of them, and a key for a built-in state, is written; line 0: it is the default. */
+struct workflow_places {
 	struct {
 		unsigned line, col;
 	} max_fix_iterations, max_review_fix_iterations, signoff_deadlock, review_loop,
-		consecutive_failures, max_actions, lease_minutes;
+		consecutive_failures, max_actions, lease_minutes, validate, validate_timeout,
+		checks, research_skill, reviewer, review_comments;
 };
 /* The defaults, as an initializer. */
 #define WORKFLOW_LIMITS                                                                            \
@@ -184,14 +185,13 @@ struct workflow {
 	struct declared_state *declared; /* in the order of the frontmatter */
 	size_t n_declared;
 	struct workflow_limits limits;
-	struct workflow_limit_places limit_places;
+	struct workflow_places places;
 	const char *validate;        /* command of `validating`; NULL: WORKFLOW_VALIDATE */
 	unsigned validate_timeout_s; /* 0: the default */
 	const char
 		*checks; /* command that waits for the pull request's checks; NULL: the default */
 	const char *research_skill; /* NULL: the default */
 	const char *reviewer;       /* role in `reviewing` and `signoff`; NULL: the default */
-	unsigned reviewer_line, reviewer_col;
 	bool review_comments;       /* the reviewer posts its findings on the pull request */
 	bool worktree;              /* of its own for each item; else the user's checkout */
 	const char **allow_secrets; /* patterns of files that only look like secrets */

@@ -237,7 +237,8 @@ TEST(security_that_is_not_clear_is_refused)
 	assert_front_refused("security: {policy: a, violation: maybe}",
 		"w.md:2:34: 'violation' must be 'hard_abort' or 'validation_fail', not 'maybe'");
 	assert_front_refused("security: {policy: a, except: [validate, y]}",
-		"w.md:2:42: 'y' is neither 'validate' nor 'checks' nor a declared state");
+		"w.md:2:42: 'y' is neither 'validate' nor 'checks' nor a declared state with a "
+		"script");
 	assert_front_refused("security: {policy: a, level: 3}",
 		"w.md:2:23: unknown key 'level': must be 'policy', 'violation' or 'except'");
 }
