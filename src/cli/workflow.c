@@ -360,6 +360,18 @@ static int read_shipped(struct invocation *in, const char *name, struct str *tex
 	return refuse_unknown(in, name, &names, err);
 }
 
+/* `--workflow` takes a word that ends like a file for a path. */
+static int check_name(const char *name, struct error *err)
+{
+	if (path_is_id(str_of(name)) && !str_ends(str_of(name), ".md") &&
+		!manifest_is_path(str_of(name)))
+		return 0;
+	return error_set(err, ERR_USAGE,
+		"bad workflow name '%.100s': must be letters, digits, '.', '_', '-', at most 100, "
+		"begin with a letter or digit, no '..', and not end as a file does (.md, .yaml)",
+		name);
+}
+
 static int workflow_run_new(struct invocation *in, struct error *err)
 {
 	const struct workflow_options *o = in->values;
@@ -372,8 +384,7 @@ static int workflow_run_new(struct invocation *in, struct error *err)
 		return error_set(err, ERR_USAGE, "%s: give NAME and --from, or --list", in->path);
 	if (o->list)
 		return list_shipped(in, err);
-	if (path_check_id(in->words[0], err) < 0 ||
-		read_shipped(in, o->from, &text, &end, err) < 0 ||
+	if (check_name(in->words[0], err) < 0 || read_shipped(in, o->from, &text, &end, err) < 0 ||
 		locate_repository(in->arena, o->repo, &repo, err) < 0)
 		return -1;
 	path = arena_printf(in->arena, LOCATE_WORKFLOWS "/%s%s", in->words[0], end);
