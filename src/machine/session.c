@@ -267,7 +267,8 @@ static int put_workflow(struct engine_run *r, json *op, struct error *err)
 		return 0;
 	json_put_str(op, "workflow_text", w->source);
 	context_put_key(r->e->file, WORKFLOW_KEY, str_of(sum));
-	if (last.n) /* the run continues with a changed one: its past was decided by the old one */
+	/* A run goes on with a changed one; of a fork or an import nothing else names it. */
+	if (!r->e->file->created)
 		json_put_texts(context_event(r->e->file, "workflow"), "workflow",
 			workflow_name(r->e), "sum", sum);
 	return 0;
