@@ -103,7 +103,7 @@ static void workflow_draw_add_about(const struct declared_state *d, struct buf *
 {
 	buf_adds(out, "<BR/><FONT POINT-SIZE=\"11\">");
 	if (d->n > 1)
-		buf_addf(out, "%zu at once", d->n);
+		buf_addf(out, d->order ? "%zu actions" : "%zu at once", d->n);
 	else if (d->items->agent)
 		workflow_draw_add_label(out, "agent ", d->items->agent, "");
 	else if (d->items->approve)
