@@ -474,16 +474,20 @@ int brief_instructions(struct arena *a, const struct context_file *f, const char
 {
 	CLEANUP(json_free) json *array = NULL;
 	const json *action;
+	const char *args;
 
 	if (machine_brief_find_action(f, id, &array, &action, err) < 0 ||
 		instructions_agent(a, root, repo, json_get_str(action, "agent"), role, err) < 0)
 		return -1;
 	take_persona(a, action, role);
 	*skill = (struct instructions){0};
+	args = json_get_str(action, "args");
+	if (!args) /* every skill may name the item */
+		args = context_get(&f->doc, "work_item_id").p;
 	return !json_get_str(action, "skill")
 		       ? 0
-		       : instructions_skill(a, root, repo, json_get_str(action, "skill"),
-				 json_get_str(action, "args"), skill, err);
+		       : instructions_skill(
+				 a, root, repo, json_get_str(action, "skill"), args, skill, err);
 }
 
 static void add_instructions(struct buf *out, const char *heading, struct str text)
