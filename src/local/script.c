@@ -669,7 +669,8 @@ static int open_log(const struct script_action *s, struct error *err)
 
 	if (path_mkdirs(arena_dup(s->arena, path_dir(s->log)), err) < 0)
 		return -1;
-	fd = open(s->log, O_WRONLY | O_CREAT | O_TRUNC | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0666);
+	fd = open(s->log, O_WRONLY | O_CREAT | O_TRUNC | O_APPEND | O_CLOEXEC | O_NOFOLLOW,
+		path_new_mode(s->log, 0600));
 	return fd < 0 ? error_errno(err, "cannot open log '%s'", s->log) : fd;
 }
 
@@ -911,7 +912,8 @@ static int open_and_lock(const char *path, struct script_caller *w, struct error
 
 	for (;;) {
 		if (w->lock < 0)
-			w->lock = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0666);
+			w->lock = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW,
+				path_new_mode(path, 0600));
 		if (w->lock < 0)
 			return error_errno(err, "cannot open lock file '%s'", path);
 		got = lock_take(w->lock, path, err);
