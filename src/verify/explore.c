@@ -336,7 +336,7 @@ static void trace_release(struct explore_replay *t)
 	buf_release(&t->people);
 }
 
-static void write_answer(
+static void write_entry(
 	struct explore_replay *t, const json *action, const struct explore_answer *answer)
 {
 	struct buf *out = action_kind(action) == ACTION_SCRIPT ? &t->scripts : &t->answers;
@@ -353,6 +353,23 @@ static void write_answer(
 		buf_addf(out, "%s%.*s\n", line.n ? "      " : "", (int)line.n, line.p);
 	if (answer->word)
 		buf_addf(out, "    result: %s\n", answer->word);
+}
+
+static void write_answer(
+	struct explore_replay *t, const json *action, const struct explore_answer *answer)
+{
+	const char *id = json_get_str(action, "id");
+	bool child = action_kind(action) == ACTION_CHILD;
+
+	if (!child && !json_get(action, "for"))
+		write_entry(t, action, answer);
+	else if (child && !answer->silent)
+		buf_addf(&t->people,
+			"#   answers of the child of %s here, with which it ends with '%s'\n", id,
+			answer->word);
+	else if (!answer->silent)
+		buf_addf(&t->people, "#   dev-team %s --context-file FILE  # %s\n",
+			strcmp(answer->word, "approved") ? "reject T-1 TEXT" : "approve T-1", id);
 }
 
 static int replay_answers(
@@ -382,10 +399,6 @@ static int replay_user(struct explore_replay *t, enum explore_input input, struc
 {
 	struct simulator_call call = explore_user_call(input);
 
-	if (!t->people.len)
-		buf_adds(&t->people,
-			"# Where the run stops, a person enters this and runs the same "
-			"command again:\n");
 	buf_addf(&t->people, "#   dev-team context set FILE %s <<< '%s'\n", call.key, call.text.p);
 	return simulator_invoke(t->simulator, &call, NULL, err);
 }
@@ -488,7 +501,11 @@ static void write_script(
 		end);
 	if (f->n_cycle)
 		buf_addf(out, "# %u rounds are shown.\n", SHOWN_ROUNDS);
-	buf_add(out, buf_str(&t->people));
+	if (t->people.len)
+		buf_addf(out,
+			"# Where the run stops, a person enters this and runs the same command "
+			"again:\n%s",
+			t->people.s);
 	write_last(t);
 	if (t->answers.len)
 		buf_addf(out, "answers:\n%s", t->answers.s);
