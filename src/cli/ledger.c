@@ -371,9 +371,13 @@ static void put_window(struct arena *a, struct buf *out, const struct quota_entr
 	}
 	buf_adds(out, "  ");
 	put_bar(out, w, reserved);
-	buf_addf(out, " %lld used + %lld reserved of %lld, hard cap %lld\n", (long long)w->consumed,
-		(long long)reserved, (long long)w->quota, (long long)w->cap);
-	if (w->end)
+	buf_addf(out, "\n    %lld used + %lld reserved of %lld, hard cap %lld\n",
+		(long long)w->consumed, (long long)reserved, (long long)w->quota,
+		(long long)w->cap);
+	if (w->end && quota_too_early(w, now))
+		buf_addf(out, "    too early for a forecast; reset at %s, target %.0f %%\n",
+			time_text(a, w->end), w->pacing * 100);
+	else if (w->end)
 		buf_addf(out, "    %s: %.0f %% expected at the reset at %s, target %.0f %%\n",
 			quota_pace(projected, w->pacing), projected * 100, time_text(a, w->end),
 			w->pacing * 100);

@@ -1,9 +1,12 @@
+#include "src/base/clock.h"
 #include "src/base/error.h"
 #include "src/cli/cli.h"
+#include "src/config/decode.h"
 #include "src/config/model.h"
 #include "src/config/resource.h"
 #include "src/event/event.h"
 #include "src/graph/manifest.h"
+#include "src/harness/harness.h"
 #include "src/run/locate.h"
 
 struct resources_options {
@@ -81,6 +84,67 @@ static void warn_of_inert(struct invocation *in, const struct resources *r)
 	}
 }
 
+static bool model_id_known(
+	const struct model_registry *registry, const struct harness *h, const char *id)
+{
+	for (size_t i = 0; i < registry->n; i++)
+		if (strcmp(registry->list[i].id, id) == 0)
+			return true;
+	for (const char *const *m = h->models; m && *m; m++)
+		if (strcmp(*m, id) == 0)
+			return true;
+	return h->models_open;
+}
+
+/*
+ * A model that the stage's own harness does not drive is a fault; an id that is new to both the
+ * registry and the harness may be misspelt. *warned: the pipeline's model is reported already.
+ */
+static void check_model_id(struct arena *a, const struct model_registry *registry,
+	struct resources *r, const struct resource_doc *doc, const struct stage_spec *s,
+	bool *warned)
+{
+	const struct pipeline *p = doc->of;
+	struct error fault, ignored;
+	const struct harness *h;
+	const struct yaml *at;
+	struct model_resolved m;
+	bool own;
+
+	/* Faults of the two words are reported already. */
+	if (model_resolve(registry, s->model, p->default_model, clock_now(), &m, &ignored) < 0 ||
+		m.alias || harness_find(s->harness, &h, &ignored) < 0)
+		return;
+	own = strcmp(m.source, "stage") == 0;
+	at = config_node_above(
+		doc->tree, own ? arena_printf(a, "spec.stages[%zu].model", (size_t)(s - p->stages))
+			       : arena_dup(a, STR("spec.defaultModel")));
+	if (!harness_takes_model(h, m.id)) {
+		error_at(&fault, doc->file, at->line, at->col,
+			"stage '%s': harness '%s' does not drive model '%.100s'", s->name, h->name,
+			m.id);
+		resources_refuse(a, r, &fault);
+	} else if (!model_id_known(registry, h, m.id) && (own || !*warned)) {
+		error_log("dev-team: %s:%u: model '%s' is not in the registry, and is passed on "
+			  "as it is",
+			doc->file, at->line, m.id);
+		*warned = *warned || !own;
+	}
+}
+
+static void check_model_ids(
+	struct arena *a, const struct model_registry *registry, struct resources *r)
+{
+	for (const struct resource_doc *doc = r->docs; doc < r->docs + r->n_docs; doc++) {
+		const struct pipeline *p = doc->of;
+		bool warned = false;
+
+		if (doc->kind == &resource_kind_pipeline)
+			for (size_t i = 0; i < p->n_stages; i++)
+				check_model_id(a, registry, r, doc, &p->stages[i], &warned);
+	}
+}
+
 /* Faults name the path as it was given. */
 static int cli_resources_load(
 	struct invocation *in, const char *given, struct resources *r, struct error *err)
@@ -101,8 +165,10 @@ static int resources_run_check(struct invocation *in, struct error *err)
 	if (cli_resources_load(in, in->n ? in->words[0] : o->resources, &r, err) < 0 ||
 		(r.n_pipelines && locate_models(in->arena, NULL, NULL, &registry, err) < 0))
 		return -1;
-	if (r.n_pipelines)
+	if (r.n_pipelines) {
 		model_check(in->arena, &registry, &r);
+		check_model_ids(in->arena, &registry, &r);
+	}
 	if (o->json) {
 		json_print_line(in->out, resources_check_json(&r));
 		return r.n_faults ? ERR_INPUT : 0;

@@ -299,6 +299,8 @@ int quota_points(struct arena *a, struct quota *q, const struct quota_entry *e,
 
 /* At the end of the window at the present pace, as a part of the quota. */
 double quota_projected(const struct quota_window *w, int64_t now);
+/* Whether too little of the window has passed for a forecast that means anything to people. */
+bool quota_too_early(const struct quota_window *w, int64_t now);
 /* "under-pacing", "on-pace", "over-pacing" */
 const char *quota_pace(double projected, double target);
 /* Which plan of the harness to take if so many stages did not fit into this one in a week. */

@@ -10,6 +10,8 @@ enum { ACCOUNT_CHARACTERS = 8 };
 
 #define PACE_BELOW 0.10
 #define PACE_ABOVE 0.05
+/* Of a window, before a few calls say nothing about the rest of it. */
+#define PACE_AFTER 0.05
 
 double quota_projected(const struct quota_window *w, int64_t now)
 {
@@ -18,6 +20,11 @@ double quota_projected(const struct quota_window *w, int64_t now)
 	if (!w->end || now <= w->start)
 		return part;
 	return part * (double)(w->end - w->start) / (double)(now - w->start);
+}
+
+bool quota_too_early(const struct quota_window *w, int64_t now)
+{
+	return (double)(now - w->start) < PACE_AFTER * (double)(w->end - w->start);
 }
 
 const char *quota_pace(double projected, double target)
