@@ -8,6 +8,7 @@
 #include "src/graph/manifest.h"
 #include "src/harness/harness.h"
 #include "src/run/locate.h"
+#include "src/sys/path.h"
 
 struct resources_options {
 	const char *resources, *artifacts;
@@ -145,15 +146,25 @@ static void check_model_ids(
 	}
 }
 
+/* A directory that was found, as people would name it in the working directory. NULL stays. */
+static const char *short_directory(struct arena *a, const char *dir)
+{
+	const char *here = path_real(a, ".");
+
+	return dir && path_is_below(here, dir) ? path_relative(a, here, dir) : dir;
+}
+
 /* Faults name the path as it was given. */
 static int cli_resources_load(
 	struct invocation *in, const char *given, struct resources *r, struct error *err)
 {
-	const char *dir = given;
+	const char *dir;
 
-	if (!given && locate_resources_required(in->arena, NULL, NULL, &dir, err) < 0)
+	if (given)
+		return resources_load(in->arena, given, r, err);
+	if (locate_resources_required(in->arena, NULL, NULL, &dir, err) < 0)
 		return -1;
-	return resources_load(in->arena, dir, r, err);
+	return resources_load(in->arena, short_directory(in->arena, dir), r, err);
 }
 
 static int resources_run_check(struct invocation *in, struct error *err)
@@ -274,8 +285,11 @@ static int resources_run_show(struct invocation *in, struct error *err)
 	const char *dir = o->resources;
 	size_t n;
 
-	if ((!dir && locate_resources(in->arena, NULL, NULL, &dir, err) < 0) ||
-		(dir && resources_need(in->arena, dir, &r, err) < 0))
+	if (!dir && locate_resources(in->arena, NULL, NULL, &dir, err) < 0)
+		return -1;
+	if (!o->resources)
+		dir = short_directory(in->arena, dir);
+	if (dir && resources_need(in->arena, dir, &r, err) < 0)
 		return -1;
 	resources_default(in->arena, &standard);
 	n = resources_show_all(in, &r, all);

@@ -351,8 +351,8 @@ static void put_missing(
 	else if (strcmp(f->key, "isolation") == 0)
 		put_other(s, path, ORIGIN_DERIVED,
 			json_string(p->parallel ? STR("worktree") : STR("inplace")),
-			p->parallel ? "the pipeline has `parallelism`"
-				    : "the pipeline has no `parallelism`");
+			p->parallel ? "the `parallelism` of the pipeline"
+				    : "the lack of `parallelism`");
 	else if (strcmp(f->key, "worktreePool") == 0 && p->parallel)
 		put_other(
 			s, path, ORIGIN_DERIVED, json_string(str_of(p->worktree_pool)), f->derived);

@@ -165,12 +165,9 @@ const struct resource_kind resource_kind_worktree_pool = {
 struct worktree_pool_spec resource_default_pool(struct arena *a)
 {
 	struct resources r;
-	struct worktree_pool_spec pool;
 
 	resources_default(a, &r);
-	pool = *resources_pool(&r, NULL);
-	pool.repo_local = true;
-	return pool;
+	return *resources_pool(&r, NULL);
 }
 
 /* ---- database branch pools ---- */

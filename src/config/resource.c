@@ -283,7 +283,7 @@ int resources_parse(struct arena *a, const char *file, struct str text, struct r
 void resources_default(struct arena *a, struct resources *out)
 {
 	static const char text[] = "apiVersion: dev-team/v1\nkind: WorktreePool\n"
-				   "metadata:\n  name: default\nspec: {}\n";
+				   "metadata:\n  name: default\nspec: {layout: repo-local}\n";
 	struct error none;
 
 	(void)resources_parse(a, NULL, STR(text), out, &none);

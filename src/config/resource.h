@@ -156,7 +156,7 @@ void resources_refuse(struct arena *a, struct resources *r, const struct error *
 int resources_parse(struct arena *a, const char *file, struct str text, struct resources *out,
 	struct error *err);
 
-/* What a repository without a WorktreePool has: one of all defaults, of no file. */
+/* What a repository without a WorktreePool has: one of no file, with its worktrees in it. */
 void resources_default(struct arena *a, struct resources *out);
 
 /* NULL: there is none of that name. `name` NULL: the first one. */
