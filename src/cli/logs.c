@@ -199,6 +199,11 @@ static int show_stream(struct log_view *v, struct log_stream *s, struct error *e
 	}
 	if (s->result && s->partial.len)
 		show_piece(v, s, (struct str){"", 0}, true);
+	if (s->result && fd >= 0 && !s->shown) {
+		logs_add_heading(v, s);
+		buf_adds(v->out, "(no output)\n");
+		s->shown = true;
+	}
 	return flush(v, err);
 }
 
@@ -263,8 +268,7 @@ static int refuse_empty(const struct log_view *v, struct error *err)
 	return any ? 0
 		   : error_set(err, ERR_INPUT,
 			     "no output is kept: agents of a session show theirs in the client, "
-			     "and "
-			     "played answers print nothing");
+			     "and played answers print nothing");
 }
 
 static int logs_run(struct invocation *in, struct error *err)
