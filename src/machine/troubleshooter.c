@@ -118,8 +118,7 @@ enum advance engine_troubleshooter_call(
 	engine_dispatch_done(r, "failed",
 		arena_printf(&r->arena,
 			"the troubleshooter was called %d times for '%s' and nothing got done; "
-			"look at '%s', "
-			"then set 'troubleshooter_calls' to 0",
+			"look at '%s', and remove the cause",
 			MAX_CALLS, trigger, r->e->file->path),
 		NULL);
 	return ADVANCE_STOP;

@@ -226,7 +226,7 @@ ENGINE_TEST(three_calls_in_vain_end_in_done_until_a_person_looks)
 	returns_to("ADR-7/troubleshooter/3 " WIRE_FAILURES ":3");
 	want = arena_printf(&t.arena,
 		"failed: the troubleshooter was called 3 times for '" WIRE_FAILURES "' and "
-		"nothing got done; look at '%s', then set 'troubleshooter_calls' to 0",
+		"nothing got done; look at '%s', and remove the cause",
 		t.path);
 	returns_to(want);
 	steps_to(want);
