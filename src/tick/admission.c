@@ -116,7 +116,7 @@ static const char *orphan_parent(struct admission_case *c)
 static const char *in_flight(
 	struct admission_case *c, const char *text, const char *signal, struct json_member extra)
 {
-	return detail(c, arena_printf(c->arena, "Already-in-flight check: failed (%s)", text),
+	return detail(c, arena_printf(c->arena, "already in flight: %s", text),
 		JSON_OBJECT(JSON_TEXT("kind", "already-in-flight"), JSON_TEXT("signal", signal),
 			JSON_TEXT("description", text), extra));
 }
