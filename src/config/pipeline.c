@@ -76,7 +76,7 @@ static const struct config_field stage_fields[] = {
 			 "merge gate."},
 	{GROUP("onFailure", failure_fields), .optional = true,
 		CONFIG_SEEN(stage_spec, failure_declared), .about = "What to do after a failure."},
-	{DURATION("timeout", timeout_s), .min = 1, .derived = "the harness's own",
+	{DURATION("timeout", timeout_s), .min = 1, .derived = "`PT30M`",
 		.about = "How long the stage may run."},
 	{WORD_TEXT("artifact", artifact, "plan", "implementation", "validation", "review", "pr"),
 		.about = "The artifact that the stage writes, by the name of its schema."},

@@ -46,7 +46,7 @@ struct stage_spec {
 	unsigned max_retries;
 	int64_t retry_delay_s;
 	const char *failure_on; /* `on:`; NULL: any */
-	int64_t timeout_s;      /* 0: the harness's own */
+	int64_t timeout_s;      /* 0: 1800 */
 	const char *artifact;   /* name of the artifact schema; NULL: none */
 };
 
