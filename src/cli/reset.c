@@ -3,6 +3,7 @@
 #include "src/machine/place.h"
 #include "src/run/run.h"
 #include "src/run/status.h"
+#include "src/sys/path.h"
 #include "src/verify/history.h"
 
 /* Where the work of before is. */
@@ -10,13 +11,15 @@ static int report_kept(
 	struct invocation *in, struct context_file *f, const char *pull_request, struct error *err)
 {
 	struct item_place place;
+	bool there;
 
 	if (place_load(in->arena, f, &place, err) < 0)
 		return -1;
+	there = place.directory && path_is_directory(place.directory);
 	if (place.branch)
 		buf_addf(in->out, "kept: the branch '%s'%s%s%s\n", place.branch,
-			place.directory ? " in '" : "", place.directory ? place.directory : "",
-			place.directory ? "'; the item goes on there" : "");
+			there ? " in '" : "", there ? place.directory : "",
+			there ? "'; the item goes on there" : "");
 	if (*pull_request)
 		buf_addf(in->out, "kept: the pull request %s\n", pull_request);
 	return 0;
