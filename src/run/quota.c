@@ -336,6 +336,7 @@ static void quota_answer(struct run_entry *e, struct arena *a, const struct stag
 	if (d->verdict != QUOTA_DENIED)
 		return;
 	e->denied = stage;
+	e->denied_why = arena_dup(e->arena, str_of(d->why));
 	out->reason = arena_printf(a,
 		"AdmissionDenied by %s: %s: change the plan or the stage, or run the same command "
 		"again later",
@@ -396,9 +397,10 @@ int run_quota_start(struct arena *a, const struct run_item *r, const json *actio
 int run_quota_denied(const struct run_entry *e, struct str line, struct error *err)
 {
 	const struct stage_spec *s = e->denied;
-	return s && str_starts(line, "[{\"action\":\"done\"")
-		       ? run_failure_end(e->call->run, s, "AdmissionDenied", err)
-		       : 0;
+	if (!s || !str_starts(line, "[{\"action\":\"done\"") ||
+		run_failure_end(e->call->run, s, "AdmissionDenied", err) == 0)
+		return 0;
+	return error_prefix(err, "%s", e->denied_why);
 }
 
 /* ---- after the action ---- */

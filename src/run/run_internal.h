@@ -145,13 +145,14 @@ struct run_entry {
 	unsigned slots; /* ports to reserve for its children, unless the run says */
 	const struct remote_state *remote; /* as the first step found it; NULL: not asked */
 	const struct preflight *first;     /* the check of the first step; NULL: a later one */
-	struct arena *arena;               /* of the notice */
+	struct arena *arena;               /* of the notice and of denied_why */
 	const char *notice;                /* for people, if the step succeeds; NULL: none */
 	const char *damage; /* what an agent did to its worktree, until a claim is checked */
 	bool costs_known;
 	/* If `costs_known`: of the agents of the item at the top and all below it, so far. */
 	double cost_usd, cost_today_usd;
 	const struct stage_spec *denied; /* the last stage that the ledger denied; NULL: none */
+	const char *denied_why;
 	const char *plugin_root;
 	bool clearance_known;
 	struct clearance *clearance; /* if `clearance_known`: the file's; NULL: there is none */
