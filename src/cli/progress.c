@@ -9,7 +9,7 @@
 #define BOLD "\033[1m"
 #define DIM  "\033[2m"
 
-enum { COLUMNS = 80 };
+enum { COLUMNS = 80, AGENT = 14, WORD = 17 };
 
 struct working {
 	char *id, *agent;
@@ -68,10 +68,13 @@ static void add_action(
 	bool colours, struct buf *line, const json *action, const char *word, const char *colour)
 {
 	const char *trigger = json_get_str(action, "trigger");
+	struct str agent = str_of(agent_of(action));
+	/* A long name takes its space from the next column. */
+	int over = agent.n > AGENT ? (int)(agent.n - AGENT) : 0;
 
 	add_column(colours, line, NULL, 14, run_action_state(json_get_str(action, "id")));
-	add_column(colours, line, NULL, 14, str_of(agent_of(action)));
-	add_column(colours, line, colour, 17, str_of(word));
+	add_column(colours, line, NULL, AGENT, agent);
+	add_column(colours, line, colour, over < WORD ? WORD - over : 1, str_of(word));
 	add_column(colours, line, DIM, 0,
 		str_of(trigger ? trigger : json_get_str(action, "write_section")));
 }
