@@ -475,8 +475,10 @@ static int find_window(struct invocation *in, struct quota *q, const char *plan,
 			"the plan '%.100s' has %zu windows: give --account and --seat", plan,
 			found);
 	if (!found)
-		return error_set(
-			err, ERR_INPUT, "the ledger has no such window of the plan '%.100s'", plan);
+		return error_set(err, ERR_INPUT,
+			"the ledger has no such window of the plan '%.100s': 'dev-team ledger "
+			"status' shows them",
+			plan);
 	return 0;
 }
 

@@ -523,8 +523,10 @@ int quota_reconcile(struct arena *a, struct quota *q, const struct quota_request
 	w = entry_window(&entry, of->plan, of->seat);
 	if (!w)
 		return error_set(err, ERR_STATE, "the window is no longer in the ledger");
-	if (resets_at && (w->billing != BILLING_WINDOW || resets_at <= r->now ||
-				 resets_at > r->now + w->length))
+	if (resets_at && w->billing != BILLING_WINDOW)
+		return error_set(err, ERR_USAGE,
+			"'%s' has no session window, whose end could be set", w->plan);
+	if (resets_at && (resets_at <= r->now || resets_at > r->now + w->length))
 		return error_set(err, ERR_USAGE,
 			"the window of '%s' cannot end then: it lasts %lld s", w->plan,
 			(long long)w->length);

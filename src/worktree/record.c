@@ -229,7 +229,8 @@ int pool_find(struct arena *a, struct pool *p, const char *what, bool live, stru
 		return -1;
 	of = records_find(&o, what, true);
 	if (live && (!of || !of->there || of->state != ALLOCATION_LIVE))
-		return error_set(err, ERR_STATE, "no worktree of '%s' in this pool", what);
+		return error_set(err, ERR_STATE,
+			"no worktree of '%s' in this pool: 'dev-team pool list' shows them", what);
 	*out = of ? *of : (struct allocation){0};
 	return 0;
 }
