@@ -38,7 +38,7 @@ static const int ending[] = {SIGTERM, SIGINT, SIGHUP}; /* the script, and then t
 
 /* ---- the action as the document has it ---- */
 
-enum { TIMEOUT_DEFAULT = 1800 };
+enum { TIMEOUT_DEFAULT = 1800, NEW_FILE = O_CREAT | O_CLOEXEC | O_NOFOLLOW };
 
 /* `.ADR-7.validating-1.exec` for `ADR-7/validating/1`. The id may have been edited: no `/` or `.`
  * of it reaches the path. */
@@ -658,9 +658,8 @@ static void guard(struct script_action *s, int lock, int log, int ready)
 		(void)sys_write_all(LOCK_FD,
 			str_of(arena_printf(s->arena, "%d %s", (int)err.code, err.text)), s->lock,
 			&ignored);
-	if (!s->kept)
-		lock_remove(
-			LOCK_FD, s->lock); /* a waiting caller has it open and reads the reason */
+	if (!s->kept) /* a waiting caller has it open and reads the reason */
+		lock_remove(LOCK_FD, s->lock);
 }
 
 static int open_log(const struct script_action *s, struct error *err)
@@ -669,8 +668,7 @@ static int open_log(const struct script_action *s, struct error *err)
 
 	if (path_mkdirs(arena_dup(s->arena, path_dir(s->log)), err) < 0)
 		return -1;
-	fd = open(s->log, O_WRONLY | O_CREAT | O_TRUNC | O_APPEND | O_CLOEXEC | O_NOFOLLOW,
-		path_new_mode(s->log, 0600));
+	fd = open(s->log, O_WRONLY | O_TRUNC | O_APPEND | NEW_FILE, path_new_mode(s->log, 0600));
 	return fd < 0 ? error_errno(err, "cannot open log '%s'", s->log) : fd;
 }
 
@@ -912,8 +910,7 @@ static int open_and_lock(const char *path, struct script_caller *w, struct error
 
 	for (;;) {
 		if (w->lock < 0)
-			w->lock = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW,
-				path_new_mode(path, 0600));
+			w->lock = open(path, O_RDWR | NEW_FILE, path_new_mode(path, 0600));
 		if (w->lock < 0)
 			return error_errno(err, "cannot open lock file '%s'", path);
 		got = lock_take(w->lock, path, err);

@@ -394,7 +394,7 @@ const struct admission_filter admission_filters[ADMISSION_FILTERS] = {
 /* ---- decisions ---- */
 
 /* Where work begins there must be the task, so that the branch can finish it. */
-static const char *find_unpushed(const struct admission_case *c)
+static const char *admission_find_unpushed(const struct admission_case *c)
 {
 	const struct git_default *start = &c->facts->start;
 	const char *id = "";
@@ -423,7 +423,7 @@ void admission_decide(struct admission_facts *f, const struct task *t, struct ad
 			out->n_passed++;
 	}
 	if (!out->refused && !out->failed)
-		out->refused = find_unpushed(&c);
+		out->refused = admission_find_unpushed(&c);
 	if (!out->refused && !out->failed)
 		vec_push_in(f->backlog->arena, &f->started, t);
 }
