@@ -105,6 +105,14 @@ unsigned triage_recent(const struct triage_history *h, int64_t now)
 	return n;
 }
 
+/* Digits of 0.3 - 0.1 after the ninth carry no information. */
+static double difference(double a, double b)
+{
+	double d = (a - b) * 1e9;
+
+	return (double)(int64_t)(d < 0 ? d - 0.5 : d + 0.5) / 1e9;
+}
+
 static json *triage_print(const struct triage *t, const struct triage_history *before)
 {
 	double last = before->n ? before->triages[before->n - 1].composite : 0;
@@ -112,8 +120,7 @@ static json *triage_print(const struct triage *t, const struct triage_history *b
 	json *delta = NULL;
 
 	if (before->n)
-		delta = JSON_OBJECT(
-			JSON_NUMBER("composite", round((composite - last) * 1e9) / 1e9));
+		delta = JSON_OBJECT(JSON_NUMBER("composite", difference(composite, last)));
 	return JSON_OBJECT(JSON_TIME("timestamp", t->at ? t->at : clock_now()),
 		JSON_TEXT("trigger", t->trigger),
 		JSON_IF(t->detail, JSON_TEXT("triggerDetail", t->detail)),
