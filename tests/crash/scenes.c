@@ -543,14 +543,16 @@ const struct scene scenes[] = {
 			"researching/1", "briefed") NEXT
 		"echo failed | dev-team context set \"$STATE/T-1.md\" state >/dev/null\n",
 		.words = {"retry", "T-1", "--no-run", T1},
-		.again = 4},
+		.again = 4,
+		.varies = true},
 	{.name = "answer: to a question",
 		.setup = BOOT
 		"echo Which? | dev-team context set \"$STATE/T-1.md\" question >/dev/null\n",
 		.words = {"answer", "T-1", T1, "In", "German."}},
 	{.name = "reset",
 		.setup = BOOT RECORD("researching/1", "briefed") NEXT,
-		.words = {"reset", "T-1", T1}},
+		.words = {"reset", "T-1", T1},
+		.varies = true},
 	{.name = "record",
 		.setup = BOOT,
 		.words = {"record", T1, "--action", "T-1/researching/1", "--result", "briefed"},
