@@ -288,7 +288,8 @@ static int publish_read_conflicts(struct publish *w)
  */
 static int publish_replay(struct publish *w, struct error *err)
 {
-	const char *why = arena_printf(w->a, "Merge '%s' into '%s'", w->target, w->branch);
+	const char *why =
+		arena_printf(w->a, "Merge branch 'origin/%s' into %s", w->target, w->branch);
 	const char *const *rebase = WORDS(REPLAY, "rebase", "--merge", "--no-update-refs",
 		"--no-autosquash", "--no-autostash", w->onto);
 	const char *const *merge = WORDS(REPLAY, "merge", "--no-ff", "-m", why, w->onto);
