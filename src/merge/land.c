@@ -360,7 +360,7 @@ static int merge_land_judge(struct landing *l, bool *good, struct error *err)
 {
 	struct publish *w = &l->git;
 	bool foreign = publish_is_foreign(w), landed;
-	const char *lost;
+	const char *lost = NULL;
 
 	*good = false;
 	if (l->ask->follow && (foreign || w->deleted))
@@ -377,7 +377,8 @@ static int merge_land_judge(struct landing *l, bool *good, struct error *err)
 	if (!w->patch[0])
 		return error_set(
 			err, ERR_STATE, "'%s' changes nothing on '%s'", w->branch, w->target);
-	lost = l->ask->approved ? NULL : publish_find_lost(w);
+	if (!l->ask->approved && publish_find_lost(w, &lost, err) < 0)
+		return -1;
 	if (lost)
 		return merge_land_end(l, LAND_CHANGED,
 			arena_printf(w->a,

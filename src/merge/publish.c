@@ -197,17 +197,25 @@ int publish_learn(struct publish *w, struct error *err)
 
 /* ---- whose it is ---- */
 
-const char *publish_find_lost(struct publish *w)
+int publish_find_lost(struct publish *w, const char **lost, struct error *err)
 {
 	CLEANUP(buf_release) struct buf out = BUF_INIT;
-	const char *at;
+	const char *at, *fork;
+	int status;
 
-	if (GIT(w, &(struct error){0}, .name = "git merge-base", .out = &out,
+	*lost = NULL;
+	if (GIT(w, err, .name = "git merge-base", .out = &out, .status = &status,
 		    .argv = WORDS("git", "merge-base", "--fork-point", tracking(w, w->target),
 			    w->head)) < 0)
-		return NULL;
+		return -1;
 	at = arena_dup(w->a, str_trim(buf_str(&out)));
-	return publish_contains(w, w->onto, at) ? NULL : at;
+	if (status /* not known */ || strcmp(at, w->fork) == 0)
+		return 0;
+	fork = git_fork_point(w->a, w->p->repo, at, w->onto);
+	if (!fork)
+		return error_set(err, ERR_SYSTEM, "cannot compare %s with '%s'", at, w->target);
+	*lost = strcmp(fork, at) == 0 ? NULL : at;
+	return 0;
 }
 
 static bool has_same_changes(struct publish *w, const char *commit)

@@ -39,9 +39,9 @@ int publish_learn(struct publish *w, struct error *err);
 /* What the remote has on the branch is neither a commit that the branch has or had, nor one that a
  * process under the gate pushed: a push would discard the work of others. */
 bool publish_is_foreign(struct publish *w);
-/* A commit that the branch was made on, which the target had, as far as is known here, and has no
- * more; NULL: none. */
-const char *publish_find_lost(struct publish *w);
+/* *lost: a commit that the branch was made on, which the target had, as far as is known here, and
+ * has no more; NULL: none. */
+int publish_find_lost(struct publish *w, const char **lost, struct error *err);
 /*
  * Rebases `head` onto the target, if it lacks commits of it. `files`: it is checked out in the
  * throw-away worktree also if it does not. What a killed process has left there is removed: only

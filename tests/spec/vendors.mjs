@@ -146,5 +146,8 @@ const server = http.createServer((request, response) => {
 		setTimeout(() => response.end(text.slice(1)), fault === 'slow' ? 300 : 0)
 	})
 })
-server.listen(0, '127.0.0.1', () => fs.writeFileSync(at('port'), String(server.address().port)))
+server.listen(0, '127.0.0.1', () => { // whoever waits for the file finds the port in it
+	fs.writeFileSync(at('port.new'), String(server.address().port))
+	fs.renameSync(at('port.new'), at('port'))
+})
 setTimeout(() => process.exit(1), 600000).unref()
