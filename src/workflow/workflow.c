@@ -438,8 +438,7 @@ static int check_except(
 		if (!names_a_script(w, w->security.except[i]))
 			return error_at(err, file, list->list[i]->line, list->list[i]->col,
 				"'%.80s' is neither 'validate' nor 'checks' nor a declared state "
-				"with a "
-				"script",
+				"with a script",
 				w->security.except[i]);
 	return 0;
 }
