@@ -241,17 +241,13 @@ static const char *default_target(struct arena *a, const char *repo)
 static bool is_merged(struct arena *a, const char *repo, const char *target,
 	const struct evidence_approved *approved)
 {
-	const char *name = arena_printf(a, "refs/remotes/origin/%s", target), *tip, *fork;
+	const char *name = arena_printf(a, "refs/remotes/origin/%s", target), *tip, *commit;
 	struct error ignored;
-	size_t n = 1;
 
-	if (git_read_ids(a, repo, &name, 1, &tip, &ignored) < 0 || !tip)
-		return false;
-	fork = git_fork_point(a, repo, approved->head, tip);
-	if (!fork || strcmp(fork, approved->head) == 0)
-		return fork != NULL;
-	(void)git_count_commits(repo, fork, approved->head, &n, &ignored);
-	return approved->patch && git_find_same_patch(a, repo, fork, tip, approved->patch, n);
+	return git_read_ids(a, repo, &name, 1, &tip, &ignored) == 0 && tip &&
+	       git_find_landed(a, repo, approved->head, tip, approved->patch, &commit, &ignored) ==
+		       0 &&
+	       commit;
 }
 
 /* An approved item whose branch is not here: it can land from origin, or be made again. */
@@ -378,7 +374,7 @@ static int land_run(struct invocation *in, struct error *err)
 		note_landed(item, &l);
 	if (is_own_script(in->words[0]))
 		return 0;
-	if (land_return(in->arena, &p, &l, &kept, err) < 0)
+	if (land_return(in->arena, &p, l.branch, l.target, &kept, err) < 0)
 		return -1;
 	if (kept)
 		error_log("dev-team: the worktree stays: %s", kept);

@@ -529,25 +529,14 @@ static void read_changes(struct collector *c)
  * at HEAD itself, that was landed if it was reviewed. */
 static void evidence_local_find_landed(struct collector *c, const char *tip)
 {
-	const char *head = c->out->head, *fork, *reviewed = c->query->reviewed;
-	char digest[GIT_PATCH_TEXT];
+	const char *head = c->out->head, *commit = NULL, *reviewed = c->query->reviewed;
+	bool same = strcmp(tip, head) == 0;
 	struct error ignored;
-	size_t n = 1;
 
-	if (c->query->confirmed && reviewed && strcmp(reviewed, head) == 0 &&
-		strcmp(tip, head) == 0)
-		c->out->landed = tip;
-	if (!c->query->confirmed || strcmp(tip, head) == 0 ||
-		!(fork = git_fork_point(c->arena, c->dir, head, tip)) || strcmp(fork, tip) == 0)
+	if (!c->query->confirmed || (same && !(reviewed && strcmp(reviewed, head) == 0)))
 		return;
-	if (strcmp(fork, head) == 0) {
-		c->out->landed = tip;
-		return;
-	}
-	git_patch_digest(c->dir, fork, head, digest);
-	(void)git_count_commits(c->dir, fork, head, &n, &ignored);
-	if (*digest)
-		c->out->landed = git_find_same_patch(c->arena, c->dir, fork, tip, digest, n);
+	(void)git_find_landed(c->arena, c->dir, head, tip, NULL, &commit, &ignored);
+	c->out->landed = commit && strcmp(commit, head) == 0 ? tip : commit;
 }
 
 /* Somebody may have merged the branch and deleted it: the commit of the default branch that tells

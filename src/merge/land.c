@@ -78,19 +78,14 @@ static const char *last_of(struct arena *a, struct str text)
 
 /* ---- what is landed ---- */
 
-/* The target has the branch's commits, or one commit with the same changes. */
 static int merge_land_find_landed(struct landing *l, bool *landed, struct error *err)
 {
 	struct publish *w = &l->git;
 	struct land *out = l->out;
 	const char *patch = l->ask->patch ? l->ask->patch : out->patch;
-	size_t n = 1;
 
-	out->commit = publish_contains(w, w->onto, w->head) ? w->head : NULL;
-	if (!out->commit && git_count_commits(repo_of(l), w->fork, w->head, &n, err) < 0)
+	if (git_find_landed(w->a, repo_of(l), w->head, w->onto, patch, &out->commit, err) < 0)
 		return -1;
-	if (!out->commit && patch[0])
-		out->commit = git_find_same_patch(w->a, repo_of(l), w->fork, w->onto, patch, n);
 	*landed = out->commit != NULL;
 	out->patch = *landed ? patch : out->patch;
 	return 0;
@@ -451,20 +446,28 @@ int land_branch(struct arena *a, struct pool *p, const struct land_ask *ask, str
 
 /* ---- afterwards ---- */
 
-int land_return(
-	struct arena *a, struct pool *p, const struct land *l, const char **kept, struct error *err)
+int land_return(struct arena *a, struct pool *p, const char *branch, const char *target,
+	const char **kept, struct error *err)
 {
+	const char *const names[] = {arena_printf(a, "refs/heads/%s", branch),
+		arena_printf(a, "refs/remotes/origin/%s", target)};
+	const char *ids[2], *commit = NULL;
 	struct allocation of;
 	struct error why = {0};
 	bool removed;
 
 	*kept = NULL;
-	if (pool_find(a, p, l->branch, false, &of, err) < 0)
+	if (pool_find(a, p, branch, false, &of, err) < 0)
 		return -1;
 	if (!of.there)
 		return 0;
-	*kept = publish_follow(a, of.path, l->branch, l->head, l->commit);
-	if (!*kept && pool_reclaim(a, p, l->branch, false, &removed, &why) < 0)
+	if (git_read_ids(a, p->repo, names, 2, ids, err) < 0 ||
+		(ids[0] && ids[1] &&
+			git_find_landed(a, p->repo, ids[0], ids[1], NULL, &commit, err) < 0))
+		return -1;
+	*kept = commit ? publish_follow(a, of.path, branch, ids[0], commit)
+		       : arena_printf(a, "'%s' has not all of its changes", target);
+	if (!*kept && pool_reclaim(a, p, branch, false, &removed, &why) < 0)
 		*kept = arena_dup(a, str_of(why.text));
 	return 0;
 }

@@ -89,10 +89,11 @@ int land_status(const struct land *l); /* exit status: 0, ERR_CHECK or ERR_STATE
 int land_branch(struct arena *a, struct pool *p, const struct land_ask *ask, struct gate *held,
 	struct land *out, struct error *err);
 
-/* After a landing: the branch of the item's worktree follows what was pushed, and the worktree goes
- * back to the pool. *kept: why it stays; NULL: it is gone, or there was none. */
-int land_return(struct arena *a, struct pool *p, const struct land *l, const char **kept,
-	struct error *err);
+/* After a landing on `target`, as last fetched: the branch of the item's worktree follows what has
+ * landed, and the worktree goes back to the pool. *kept: why it stays; NULL: it is gone, or there
+ * was none. */
+int land_return(struct arena *a, struct pool *p, const char *branch, const char *target,
+	const char **kept, struct error *err);
 
 /* ---- before a landing (predict.c) ---- */
 

@@ -100,6 +100,10 @@ int run_read_cap(const char *variable, unsigned *cap, struct error *err);
 /* A step of the item alone: its array has the children as actions `run_item`. */
 int run_step_item(
 	struct arena *a, const struct run_step_call *call, struct buf *out, struct error *err);
+/* The worktree of an item that has ended goes back to the pool: after a landing (`landed`: its
+ * receipt), once its branch follows what has landed; else (empty) if it contains no work. Why it
+ * stays after a landing is logged. */
+void run_return_worktree(struct arena *a, const struct run_step_call *call, struct str landed);
 /* Whether this call's session or run has the lease. */
 bool run_step_holds(const struct run_step_call *call, const struct lease_holder *h);
 /* Keeps the lease of an item of the run: renews it after half of its time. `wait`: also takes it,

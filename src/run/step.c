@@ -584,6 +584,7 @@ int run_step_item(
 	CLEANUP(context_close) struct context_file f = {0};
 	CLEANUP(buf_release) struct buf line = BUF_INIT;
 	struct workflow w;
+	struct str landed;
 
 	if (manifest_workflow_load(a, call->workflow, &w, err) < 0 ||
 		manifest_check_run(&w, err) < 0 ||
@@ -598,6 +599,9 @@ int run_step_item(
 		*call->ended = engine_is_terminal(&w, context_get(&f.doc, "state").p);
 	explain(a, call, &f, w.initial, &line);
 	buf_add(out, buf_str(&line));
+	landed = context_get(&f.doc, "landed");
+	if (landed.n && engine_is_terminal(&w, context_get(&f.doc, "state").p))
+		run_return_worktree(a, call, landed);
 	return (call->cancel || call->run) && engine_is_terminal(&w, context_get(&f.doc, "state").p)
 		       ? run_quota_end_item(a, call->context_file, call->id, err)
 		       : 0;

@@ -12,6 +12,7 @@
 #include "src/graph/manifest.h"
 #include "src/machine/answer.h"
 #include "src/machine/wait.h"
+#include "src/merge/land.h"
 #include "src/run/run_internal.h"
 #include "src/run/status.h"
 #include "src/sys/path.h"
@@ -227,21 +228,26 @@ static int describe_end(struct arena *a, const struct run_step_call *child, cons
 	return 0;
 }
 
-/* The worktree of a node goes back to the pool, unless it contains work. */
-static void return_worktree(struct tree *t, const struct run_step_call *child)
+void run_return_worktree(struct arena *a, const struct run_step_call *call, struct str landed)
 {
 	CLEANUP(pool_close) struct pool pool = {0};
-	const struct pool_choice choice = {.repo = child->repo,
-		.resources = child->worktree ? child->worktree->resources : NULL,
-		.artifacts = child->worktree ? child->worktree->artifacts : NULL};
+	const struct pool_choice choice = {.repo = call->repo,
+		.resources = call->worktree ? call->worktree->resources : NULL,
+		.artifacts = call->worktree ? call->worktree->artifacts : NULL};
+	const char *target = arena_dup(a, str_sub(landed, 0, str_find(landed, STR(" as ")))),
+		   *kept = NULL;
 	struct item_place place;
-	struct error ignored;
+	struct error err = {0};
 	bool removed;
 
-	if (place_read(t->arena, child->context_file, &place, &ignored) < 0 || !place.branch ||
-		place.in_place || locate_pool(t->arena, &choice, &pool, &ignored) < 0)
+	if (place_read(a, call->context_file, &place, &err) < 0 || !place.branch ||
+		place.in_place || locate_pool(a, &choice, &pool, &err) < 0)
 		return;
-	(void)pool_reclaim(t->arena, &pool, place.branch, false, &removed, &ignored);
+	if (!landed.n)
+		(void)pool_reclaim(a, &pool, place.branch, false, &removed, &err);
+	else if (land_return(a, &pool, place.branch, target, &kept, &err) < 0 || kept)
+		error_log("dev-team: the worktree of '%s' stays: %s", call->id,
+			kept ? kept : err.text);
 }
 
 static int record_end(struct tree *t, const struct run_step_call *child, const json *action,
@@ -264,7 +270,7 @@ static int record_end(struct tree *t, const struct run_step_call *child, const j
 	if (answer_record(&f, &offer, err) < 0)
 		return -1;
 	if (json_get(action, "node") && json_str_is(done, "result", "success"))
-		return_worktree(t, child);
+		run_return_worktree(t->arena, child, (struct str){0});
 	return 0;
 }
 

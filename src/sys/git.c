@@ -715,8 +715,10 @@ static bool has_patch(git_repository *repo, const char *id, size_t n, const char
 	return strcmp(found, digest) == 0;
 }
 
-const char *git_find_same_patch(struct arena *a, const char *root, const char *from, const char *to,
-	const char *digest, size_t n)
+/* The newest commit that `to` has and `from` has not, and that makes the changes with this digest,
+ * or does so together with the n - 1 commits before it. */
+static const char *find_same_patch(struct arena *a, const char *root, const char *from,
+	const char *to, const char *digest, size_t n)
 {
 	CLEANUP(repository_close) git_repository *repo = NULL;
 	CLEANUP(revwalk_close) git_revwalk *walk = NULL;
@@ -733,6 +735,25 @@ const char *git_find_same_patch(struct arena *a, const char *root, const char *f
 			return arena_dup(a, str_of(id));
 	}
 	return NULL;
+}
+
+int git_find_landed(struct arena *a, const char *root, const char *head, const char *tip,
+	const char *digest, const char **commit, struct error *err)
+{
+	const char *fork = git_fork_point(a, root, head, tip);
+	char own[GIT_PATCH_TEXT];
+	size_t n;
+
+	*commit = fork && strcmp(fork, head) == 0 ? head : NULL;
+	if (!fork || *commit || strcmp(fork, tip) == 0)
+		return 0;
+	if (git_count_commits(root, fork, head, &n, err) < 0)
+		return -1;
+	if (!digest)
+		git_patch_digest(root, fork, head, own);
+	digest = digest ? digest : own;
+	*commit = *digest ? find_same_patch(a, root, fork, tip, digest, n) : NULL;
+	return 0;
 }
 
 /* ---- diff ---- */

@@ -216,11 +216,12 @@ enum { GIT_PATCH_TEXT = 33 }; /* with its NUL */
  * numbers, with blanks and context; a binary file counts by its blob. "": a commit cannot be read,
  * or nothing differs. No process. */
 void git_patch_digest(const char *root, const char *from, const char *to, char out[GIT_PATCH_TEXT]);
-/* The newest commit that `to` has and `from` does not, and that makes the changes with this digest
- * to its first parent, or together with the n - 1 commits before it, in the arena; NULL: none, or
- * the history cannot be read (a shallow clone). No process. */
-const char *git_find_same_patch(struct arena *a, const char *root, const char *from, const char *to,
-	const char *digest, size_t n);
+/* Whether the branch with the commit `head` has landed on the one at `tip`. *commit: `head`, if
+ * `tip` has it; else, after a squash or a rebase, the newest commit of `tip` that makes the changes
+ * with this digest (NULL: those of the branch), alone or as the last of as many as the branch has,
+ * in the arena; else NULL: also if the history is not known (a shallow clone). No process. */
+int git_find_landed(struct arena *a, const char *root, const char *head, const char *tip,
+	const char *digest, const char **commit, struct error *err);
 /* Local branches of work items, unless they were given another name. */
 #define GIT_ITEMS "refs/heads/dev-team/"
 /* *yes: a branch of a remote, as far as is known here, or a local one of another item has `commit`;

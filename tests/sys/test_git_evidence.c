@@ -263,20 +263,25 @@ GIT_TEST(the_digest_of_a_patch_tells_other_changes_from_other_commits)
 
 GIT_TEST(a_commit_with_the_changes_of_a_whole_branch_is_found)
 {
-	char digest[GIT_PATCH_TEXT];
-	const char *fork = head_commit(), *squash, *tip;
+	const char *fork = head_commit(), *half, *side, *squash, *tip, *found;
 
-	sh("cd r && git switch -q -c side && for n in 1 2; do echo $n >>f; git add f; git commit "
-	   "-qm $n; done; git switch -q main; echo g >g; git add g; git commit -qm g; git merge -q "
+	sh("cd r && git switch -q -c side && echo 1 >>f && git add f && git commit -qm 1");
+	half = head_commit();
+	sh("cd r && echo 2 >>f && git commit -qam 2");
+	side = head_commit();
+	sh("cd r && git switch -q main; echo g >g; git add g; git commit -qm g; git merge -q "
 	   "--squash side >/dev/null; git commit -qm both");
 	squash = head_commit();
 	sh("cd r && echo 3 >>f && git commit -qam 3");
 	tip = head_commit();
-	git_patch_digest(at("r"), fork, "side", digest);
-	assert_string_equal(git_find_same_patch(&arena, at("r"), fork, tip, digest, 1), squash);
-	assert_null(git_find_same_patch(&arena, at("r"), squash, tip, digest, 1));
-	git_patch_digest(at("r"), fork, "side^", digest);
-	assert_null(git_find_same_patch(&arena, at("r"), fork, tip, digest, 1));
+	assert_int_equal(git_find_landed(&arena, at("r"), side, tip, NULL, &found, &err), 0);
+	assert_string_equal(found, squash);
+	assert_int_equal(git_find_landed(&arena, at("r"), side, fork, NULL, &found, &err), 0);
+	assert_null(found);
+	assert_int_equal(git_find_landed(&arena, at("r"), half, tip, NULL, &found, &err), 0);
+	assert_null(found);
+	assert_int_equal(git_find_landed(&arena, at("r"), squash, tip, NULL, &found, &err), 0);
+	assert_string_equal(found, squash);
 }
 
 GIT_TEST(without_a_branch_or_a_commit_there_is_none)
