@@ -142,7 +142,7 @@ static void warn(const struct model_resolved *m, int64_t now)
 	clock_text(e->removed, day);
 	if (m->deprecated)
 		error_log("dev-team: model '%s' is deprecated%s%s: use '%s'", e->alias,
-			e->removed ? ", and removed at " : "", e->removed ? day : "",
+			e->removed ? ", and will be removed at " : "", e->removed ? day : "",
 			e->replacement);
 	warn_if_stale(e, now);
 	if (model_removal_unannounced(e, now))

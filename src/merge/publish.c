@@ -336,7 +336,9 @@ int publish_rebase(struct publish *w, bool files, struct error *err)
 
 int publish_end(struct publish *w, struct error *err)
 {
-	return gate_check(w->g, &(struct error){0}) < 0 ? 0 : publish_discard(w, err);
+	if (gate_check(w->g, err) < 0)
+		return w->g->lost ? 0 : -1;
+	return publish_discard(w, err);
 }
 
 /* ---- the push ---- */
@@ -362,11 +364,13 @@ int publish_push(
 	const char *theirs = w->theirs ? w->theirs : "";
 	const char *branch = arena_printf(a, "+%s:%s", w->after, heads(w, w->branch));
 	bool both = land && theirs[0] && strcmp(theirs, w->after) != 0;
+	CLEANUP(buf_release) struct buf text = BUF_INIT;
+	int status;
 
 	*out = PUSH_DONE;
 	if (gate_check(w->g, err) < 0)
 		return -1;
-	if (GIT(w, err, .name = "git push", .remote = true,
+	if (GIT(w, err, .name = "git push", .remote = true, .out = &text, .status = &status,
 		    .argv = WORDS("git", "push", both ? "--atomic" : "--no-atomic",
 			    "--no-follow-tags",
 			    arena_printf(
@@ -375,10 +379,12 @@ int publish_push(
 				    a, "--force-with-lease=%s:%s", heads(w, w->branch), theirs),
 			    "origin",
 			    land ? arena_printf(a, "%s:%s", w->after, heads(w, w->target)) : branch,
-			    both ? branch : NULL)) == 0)
+			    both ? branch : NULL)) < 0)
+		return -1;
+	if (git_check_status("git push", status, &text, true, err) == 0)
 		return 0;
 	*said = arena_dup(a, str_of(err->text));
-	return w->g->interrupted ? -1 : publish_settle(w, land, out, err);
+	return publish_settle(w, land, out, err);
 }
 
 /* It compares times of files, which a copy or a build may have touched: they are read first. */

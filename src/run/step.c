@@ -29,20 +29,21 @@ static int check_utf8(const char *what, const char *path, struct error *err)
 
 /* As the item keeps it: a shipped one by its name, one in the repository from there (`./FILE`),
  * another as seen from the document. */
-static const char *kept_workflow(
-	struct arena *a, const struct run_step_call *call, const struct context_file *f)
+static int keep_workflow(struct arena *a, const struct run_step_call *call,
+	const struct context_file *f, const char **out, struct error *err)
 {
 	const char *path = path_absolute(a, call->workflow), *root, *shipped;
-	struct error ignored;
 
-	if (locate_plugin(a, call->plugin_root, &root, &ignored) == 0) {
-		shipped = arena_printf(a, "%s/workflows/", root);
-		if (str_starts(str_of(path), shipped))
-			return path + strlen(shipped);
-	}
-	if (str_starts(str_of(path), arena_printf(a, "%s/", call->repo)))
-		return arena_printf(a, ".%s", path + strlen(call->repo));
-	return path_relative(a, f->dir, path);
+	if (locate_plugin(a, call->plugin_root, &root, err) < 0)
+		return -1;
+	shipped = arena_printf(a, "%s/workflows/", root);
+	if (str_starts(str_of(path), shipped))
+		*out = path + strlen(shipped);
+	else if (str_starts(str_of(path), arena_printf(a, "%s/", call->repo)))
+		*out = arena_printf(a, ".%s", path + strlen(call->repo));
+	else
+		*out = path_relative(a, f->dir, path);
+	return 0;
 }
 
 /* Without a name: that of the item's last step, else of the settings, else implement-task. */
@@ -456,7 +457,8 @@ static int step_locked(struct arena *a, const struct run_step_call *call, struct
 	struct engine e = engine_make(f, w, steps_find, &environment, call->id);
 
 	set_call(&e, call);
-	e.workflow_name = kept_workflow(a, call, f);
+	if (keep_workflow(a, call, f, &e.workflow_name, err) < 0)
+		return -1;
 	if (w->n_declared && w->declared->manifest &&
 		(run_read_cap(RUN_RETRIES_VARIABLE, &e.retry_cap, err) < 0 ||
 			run_read_cap(RUN_MERGES_VARIABLE, &e.merge_cap, err) < 0))

@@ -103,7 +103,7 @@ static int open_input(struct str text, struct error *err)
 	int fd;
 
 	if (!text.n)
-		return raise_fd(open("/dev/null", O_RDONLY | O_CLOEXEC));
+		return raise_fd(TEMP_FAILURE_RETRY(open("/dev/null", O_RDONLY | O_CLOEXEC)));
 	fd = raise_fd(memfd_create("input", MFD_CLOEXEC));
 	if (fd >= 0 && (sys_write_all(fd, text, "input", err) < 0 || lseek(fd, 0, SEEK_SET) < 0)) {
 		close(fd);

@@ -224,10 +224,11 @@ int sqlite_inspect(const char *path, bool *good, struct error *err)
 	struct stat st;
 	ssize_t n;
 
-	*good = fd >= 0 && fstat(fd, &st) == 0 && S_ISREG(st.st_mode);
-	if (!*good)
-		return fd < 0 && path_is_fault(errno) ? error_errno(err, "cannot open the database")
-						      : 0;
+	*good = false;
+	if (fd < 0 ? path_is_fault(errno) : fstat(fd, &st) < 0)
+		return error_errno(err, "cannot open the database");
+	if (fd < 0 || !S_ISREG(st.st_mode))
+		return 0;
 	n = st.st_size ? TEMP_FAILURE_RETRY(read(fd, head, sizeof(head))) : 0;
 	*good = st.st_size == 0 ||
 		(n == (ssize_t)sizeof(head) && memcmp(head, magic, sizeof(head)) == 0);
