@@ -65,14 +65,18 @@ static bool is_declaration(const char *name)
 	return name && str_in(str_of(name), names);
 }
 
-/* The `)` of an arm of `case` stands behind the here document on its line. */
+/* The `)` of an arm of `case` stands behind the here document on its line. Within the word of a
+ * command around it, which contains all, it is known by an `in`. */
 static bool waits_over_arm(
 	const struct redirect *r, const struct command *commands, const struct buf *text)
 {
 	for (size_t i = r->at.to; i < r->word.at.from; i++) {
+		struct str line = str_sub(buf_str(text), r->at.to, i);
 		const struct command *c = commands;
 
-		while (c && !(c->at.from <= i && i < c->at.to))
+		while (c &&
+			!(c->at.from <= i && i < c->at.to &&
+				(c->at.from > r->at.from || str_find(line, STR(" in ")) == line.n)))
 			c = c->next;
 		if (!c && text->s[i] == ')')
 			return true;
