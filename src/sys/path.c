@@ -237,7 +237,7 @@ int path_mkdirs(const char *dir, struct error *err)
 
 bool path_exists(const char *path)
 {
-	return access(path, F_OK) == 0;
+	return TEMP_FAILURE_RETRY(access(path, F_OK)) == 0;
 }
 
 bool path_is_fault(int error)
@@ -247,7 +247,7 @@ bool path_is_fault(int error)
 
 int path_check_exists(const char *path, bool *exists, struct error *err)
 {
-	*exists = access(path, F_OK) == 0;
+	*exists = path_exists(path);
 	if (*exists || !path_is_fault(errno))
 		return 0;
 	return error_errno(err, "cannot access '%s'", path);
