@@ -266,6 +266,8 @@ static int put_box(struct list *l, struct error *err)
 	PUT(l, "--perms", "0755");
 	if (arguments_put_file(l, "--file", inner, BOX_PROGRAM, err) < 0)
 		return -1;
+	/* `git init` in the worktree would copy the samples of hooks, which are protected. */
+	PUT(l, "--dir", BOX "/template/hooks", "--dir", BOX "/template/info");
 	PUT(l, "--symlink", BOX_PROGRAM, BOX "/bin/git-remote-" GIT_HELPER);
 	for (size_t i = 0; s->x->policy->forge.n && i < COUNT(forges); i++)
 		if (path_find_program(s->arena, forges[i], &blocked))
@@ -445,7 +447,8 @@ int sandbox_arguments(struct sandbox *s, struct buf *out, struct error *err)
 static bool is_passed(const struct sandbox *s, struct str name)
 {
 	static const char *const set[] = {"PATH", "HOME", "TMPDIR", "GIT_CONFIG_SYSTEM",
-		"GIT_TERMINAL_PROMPT", "GIT_DIR", "GIT_WORK_TREE", "SSH_AUTH_SOCK", NULL};
+		"GIT_TERMINAL_PROMPT", "GIT_TEMPLATE_DIR", "GIT_DIR", "GIT_WORK_TREE",
+		"SSH_AUTH_SOCK", NULL};
 	static const char *const names[] = {"LANG", "LANGUAGE", "TZ", "TERM", "COLORTERM",
 		"NO_COLOR", "FORCE_COLOR", "CLICOLOR", "CI", "USER", "LOGNAME", "SHELL", "EDITOR",
 		"VISUAL", "PAGER", "COLUMNS", "LINES", "DEBIAN_FRONTEND", "SOURCE_DATE_EPOCH",
@@ -485,6 +488,7 @@ const char *const *sandbox_environment(struct sandbox *s)
 	vec_push_in(a, &s->environment, arena_printf(a, "TMPDIR=%s", s->tmp));
 	vec_push_in(a, &s->environment, "GIT_CONFIG_SYSTEM=" BOX "/gitconfig");
 	vec_push_in(a, &s->environment, "GIT_TERMINAL_PROMPT=0");
+	vec_push_in(a, &s->environment, "GIT_TEMPLATE_DIR=" BOX "/template");
 	if (!s->view.write)
 		vec_push_in(a, &s->environment, "GIT_OPTIONAL_LOCKS=0");
 	for (size_t i = 0; s->x->policy->network == NETWORK_NONE && !s->x->policy->hosts.n &&
