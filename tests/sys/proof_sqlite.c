@@ -16,7 +16,8 @@ SCRATCH_TEST(each_copy_under_a_steady_writer_is_complete)
 	   "(SELECT 1 UNION ALL "
 	   "SELECT n + 1 FROM c WHERE n < 300) INSERT INTO pages SELECT n, 0, "
 	   "hex(randomblob(1500)) FROM c' >log");
-	sh("(while test ! -e stop; do echo 'BEGIN; UPDATE t SET y = y + 5 WHERE x = 1; UPDATE "
+	sh("(while test -e a -a ! -e stop; do echo 'BEGIN; UPDATE t SET y = y + 5 WHERE x = 1; "
+	   "UPDATE "
 	   "pages SET at = at + 1; "
 	   "UPDATE t SET y = y - 5 WHERE x = 2; COMMIT;'; done | sqlite3 a) >writer.log 2>&1 &");
 	for (unsigned i = 0; i < COPIES; i++) {
