@@ -87,14 +87,17 @@ static int run_diff(struct invocation *in, struct error *err)
 static int history_run_verify(struct invocation *in, struct error *err)
 {
 	const struct history_options *o = in->values;
+	CLEANUP(json_free) json *result = NULL;
 	struct history_request q;
-	struct replay_result v;
 
 	if (history_read_request(in, &q, 0, 0, err) < 0 ||
-		replay_verify(in->arena, &q.place, &v, err) < 0)
+		replay_verify(&q.place, &result, err) < 0)
 		return -1;
-	replay_report(&v, o->json, in->out);
-	return v.differ ? ERR_CHECK : 0;
+	if (o->json)
+		json_print_line(in->out, json_copy(result));
+	else
+		replay_report(result, in->out);
+	return json_is_true(json_get(result, "same")) ? 0 : ERR_CHECK;
 }
 
 static const struct verb *const subcommands[] = {

@@ -10,40 +10,41 @@
 #include "src/machine/answer.h"
 #include "src/machine/engine.h"
 #include "src/store/store.h"
-#include "src/sys/path.h"
 #include "src/verify/item_store.h"
 #include "src/verify/replay.h"
 #include "src/workflow/workflow.h"
 #include "steps/steps.h"
+
+#define DOCUMENT "doc/"
 
 enum { SHOWN_MAX = 300 };
 
 struct replay {
 	struct item_store now; /* what the engine works on; the first member, see replay_of() */
 	struct store_methods methods;
-	struct store *past;  /* of what it did before; NULL: not open */
-	struct arena *arena; /* of the result */
-	struct replay_result *result;
+	struct store *past; /* of what it did before */
 
 	struct history recorded;
 	struct store_commit next; /* that the store does not have yet, if `more` is 1 */
 	int more;                 /* as store_history_next(); -1: *damage says why */
 	struct error damage;
+	int64_t commits, events; /* read up to `next` */
 
 	json *note;            /* of the first commit of the operation */
 	const char *op;        /* of the note; "": none */
-	int64_t part;          /* of the last commit of the operation that the store has; 0: none */
-	size_t n;              /* how many it has */
+	int64_t part;          /* of the operation's commits that the store has, the last one */
 	size_t taken;          /* inputs of the operation */
 	struct str admissions; /* the events of `next` behind the last one that was asked for */
-
-	const char *path; /* of the document when the operation was recorded */
-	struct arena workflow_arena;
-	struct workflow workflow;
-	char workflow_sum[64]; /* empty: none is loaded */
 	struct context_file file;
 	const char *owner;
 	struct error err; /* why the operation failed; code 0: it did not */
+
+	struct arena workflow_arena;
+	struct workflow workflow; /* without states: none is loaded */
+
+	int64_t replayed, differ; /* commits */
+	json *as_recorded;        /* their number, by operation */
+	json *first;              /* difference; empty: there is none */
 };
 
 /* ---- the recorded operations ---- */
@@ -62,26 +63,26 @@ static void read_next(struct replay *r)
 	r->more = store_history_next(r->recorded.reader, &r->next, &r->damage);
 	if (r->more <= 0)
 		return;
-	r->result->commits++;
+	r->commits++;
 	r->admissions = r->next.events;
 	for (rest = r->next.events; str_line(&rest, &line);)
-		r->result->events++;
+		r->events++;
 }
 
-/* The first commit of an operation is a part of it whatever its number. */
 static bool next_is_part(const struct replay *r)
 {
-	return r->more > 0 && (!r->n || (json_get_int(r->next.note, "part", 1) == r->part + 1 &&
-						strcmp(op_of(r->next.note), r->op) == 0));
+	return r->more > 0 && json_get_int(r->next.note, "part", 1) == r->part + 1 &&
+	       strcmp(op_of(r->next.note), r->op) == 0;
 }
 
-static json *parse_events(struct str events)
+static bool fix_clock(const char *at)
 {
-	json *list = json_array(), *event;
+	int64_t t;
 
-	while ((event = store_next_event(&events, "")))
-		json_push(list, event);
-	return list;
+	if (!at || clock_parse(at, &t) < 0)
+		return false;
+	clock_fix(t);
+	return true;
 }
 
 /* ---- the environment ---- */
@@ -97,14 +98,11 @@ static const json *replay_take(void *data, const char *what)
 {
 	struct replay *r = data;
 	const json *seen = replay_peek(r);
-	const char *at = json_get_str(seen, "at");
-	int64_t t;
 
 	if (!json_str_is(seen, "what", what))
 		return NULL;
 	r->taken++;
-	if (at && clock_parse(at, &t) == 0)
-		clock_fix(t);
+	(void)fix_clock(json_get_str(seen, "at"));
 	return seen;
 }
 
@@ -114,48 +112,48 @@ static const json *replay_take_value(void *data, const char *what)
 	return json_get(replay_take(data, what), "value");
 }
 
-static const json *replay_need(void *data, const char *what, struct error *err)
+static int replay_need(void *data, const char *what, const json **value, struct error *err)
 {
 	const json *seen = replay_take(data, what);
 
-	if (!seen)
-		error_set(err, ERR_SYSTEM, "the journal has no result of '%s'", what);
-	return seen;
+	*value = json_get(seen, "value");
+	return seen ? 0 : error_set(err, ERR_SYSTEM, "the journal has no result of '%s'", what);
 }
 
 static int replay_find_specs(
 	void *data, struct arena *a, const char *id, char ***paths, size_t *n, struct error *err)
 {
-	const json *seen = replay_need(data, "specs", err), *list = json_get(seen, "value");
+	const json *list;
+	int rc = replay_need(data, "specs", &list, err);
 
 	(void)id;
 	*paths = (char **)json_dup_texts(a, list, n);
-	return seen ? 0 : -1;
+	return rc;
 }
 
 static int replay_read_input(void *data, struct arena *a, const char *what, const char *path,
 	char **text, const char **digest, struct error *err)
 {
 	const json *value = replay_take_value(data, what);
-	const char *old = json_get_str(value, "text");
 
 	(void)path, (void)err;
-	*text = value ? arena_dup(a, str_of(old ? old : "")) : NULL;
-	*digest = value ? arena_dup(a, str_of(json_get_str(value, "digest"))) : NULL;
+	*text = json_dup(a, value, "text");
+	*digest = json_dup(a, value, "digest");
 	return 0;
 }
 
 static int replay_carry_out(void *data, const struct effect_kind *kind,
 	const struct item_place *place, const char *id, bool *done, struct error *err)
 {
-	const json *seen = replay_need(data, kind->name, err);
-	const char *fault = json_get_str(json_get(seen, "value"), "fault");
+	const json *value;
+	const char *fault;
 
 	(void)place, (void)id;
-	if (fault)
-		return error_set(err, ERR_CHECK, "%s", fault);
-	*done = json_str_is(seen, "value", "yes");
-	return seen ? 0 : -1;
+	if (replay_need(data, kind->name, &value, err) < 0)
+		return -1;
+	fault = json_get_str(value, "fault");
+	*done = str_is(str_of(json_text(value)), "yes");
+	return fault ? error_set(err, ERR_CHECK, "%s", fault) : 0;
 }
 
 /* Without a value: it could not be read then. The journal has nothing if no program could. */
@@ -163,11 +161,10 @@ static int replay_read_forge(void *data, struct arena *a, const char *what, cons
 	char **text, struct error *err)
 {
 	const json *seen = replay_take(data, what);
-	const char *value = json_get_str(seen, "value");
 
 	(void)pr_url;
-	*text = value ? arena_dup(a, str_of(value)) : NULL;
-	return seen && !value ? error_set(err, ERR_SYSTEM, "the %s could not be read then", what)
+	*text = json_dup(a, seen, "value");
+	return seen && !*text ? error_set(err, ERR_SYSTEM, "the %s could not be read then", what)
 			      : 0;
 }
 
@@ -185,7 +182,7 @@ static int replay_enter(void *data, struct arena *a, const char *id, struct item
 	return 0;
 }
 
-static int marks(
+static int replay_marks(
 	void *data, struct arena *a, const struct item_place *place, json **out, struct error *err)
 {
 	const json *value = replay_take_value(data, "marks");
@@ -205,24 +202,26 @@ static int replay_take_script(void *data, struct arena *a, const struct item_pla
 	return 0;
 }
 
-static int verify_replay_evidence(void *data, struct arena *a, const struct evidence_query *q,
+static int replay_collect(void *data, struct arena *a, const struct evidence_query *q,
 	struct evidence *out, struct error *err)
 {
-	const json *seen = replay_need(data, "evidence", err);
+	const json *value;
+	int rc = replay_need(data, "evidence", &value, err);
 
 	(void)q;
-	evidence_from_json(a, json_get(seen, "value"), out);
-	return seen ? 0 : -1;
+	evidence_from_json(a, value, out);
+	return rc;
 }
 
-static int project(
+static int replay_project(
 	void *data, struct arena *a, const struct project_query *q, json **facts, struct error *err)
 {
-	const json *seen = replay_need(data, "project", err);
+	const json *value;
+	int rc = replay_need(data, "project", &value, err);
 
 	(void)a, (void)q;
-	*facts = json_copy(json_get(seen, "value"));
-	return seen ? 0 : -1;
+	*facts = value ? json_copy(value) : NULL;
+	return rc;
 }
 
 /* Only a script that was running is in the journal. */
@@ -233,11 +232,9 @@ static bool replay_still_running(void *data, const struct context_file *f, const
 }
 
 /* Only a session that took the lease noted its client. */
-static const char *client(void *data, struct arena *a)
+static const char *replay_client(void *data, struct arena *a)
 {
-	const json *seen = replay_take(data, "client");
-
-	return seen ? arena_dup(a, str_of(json_get_str(seen, "value"))) : NULL;
+	return json_dup(a, replay_take(data, "client"), "value");
 }
 
 static bool replay_client_ended(void *data, struct arena *a, const char *client)
@@ -247,8 +244,8 @@ static bool replay_client_ended(void *data, struct arena *a, const char *client)
 }
 
 /* The engine asks in the order of the events. */
-static void may_dispatch(void *data, struct arena *a, const struct context_file *f, const char *id,
-	const struct step_request *request, struct admission *out)
+static void replay_may_dispatch(void *data, struct arena *a, const struct context_file *f,
+	const char *id, const struct step_request *request, struct admission *out)
 {
 	struct replay *r = data;
 	struct str rest = next_is_part(r) ? r->admissions : (struct str){0};
@@ -261,136 +258,71 @@ static void may_dispatch(void *data, struct arena *a, const struct context_file 
 	admission_from_json(a, e, out);
 }
 
-static const char *replay_text_or_null(struct replay *r, const json *value, const char *key)
+/* What the clock and the processes of that time said of the session that the store names. One that
+ * was live and stepped itself is not in the journal. */
+static int replay_holder(
+	void *data, struct context_file *f, struct lease_holder *h, struct error *err)
 {
-	const char *text = json_get_str(value, key);
-
-	return text && *text ? arena_dup(&r->file.arena, str_of(text)) : NULL;
-}
-
-/* A session that was live and stepped itself is not in the journal. */
-static int holder(void *data, struct context_file *f, struct lease_holder *h, struct error *err)
-{
-	struct replay *r = data;
-	const json *value;
+	const struct replay *r = data;
+	const json *value = replay_take_value(data, "holder");
 
 	if (lease_read(f, h, err) < 0)
 		return -1;
-	h->live = lease_held_by(h, r->owner);
-	if ((value = replay_take_value(r, "holder")))
-		*h = (struct lease_holder){.owner = replay_text_or_null(r, value, "owner"),
-			.from = replay_text_or_null(r, value, "from"),
-			.over = replay_text_or_null(r, value, "over"),
-			.fence = json_get_int(value, "fence", 0),
-			.live = json_get_int(value, "live", 0) == 1};
+	h->live = value ? json_get_int(value, "live", 0) == 1 : lease_held_by(h, r->owner);
+	h->over = json_dup(&f->arena, value, "over");
+	h->client = value ? NULL : h->client;
 	return 0;
 }
 
 static const struct environment from_journal = {.find_specs = replay_find_specs,
 	.read_input = replay_read_input,
 	.enter = replay_enter,
-	.marks = marks,
+	.marks = replay_marks,
 	.take_script = replay_take_script,
 	.carry_out = replay_carry_out,
 	.read_forge = replay_read_forge,
-	.evidence = verify_replay_evidence,
-	.project = project,
+	.evidence = replay_collect,
+	.project = replay_project,
 	.still_running = replay_still_running,
-	.client = client,
+	.client = replay_client,
 	.client_ended = replay_client_ended,
-	.may_dispatch = may_dispatch,
-	.holder = holder};
+	.may_dispatch = replay_may_dispatch,
+	.holder = replay_holder};
 
 /* ---- the comparison ---- */
 
-static void count_taken(struct replay *r)
+static struct json_member shown(struct arena *a, const char *key, struct str line)
 {
-	struct replay_result *v = r->result;
-	const char *op = *r->op ? r->op : "unknown";
-	size_t i = 0;
-
-	while (i < v->taken.n && strcmp(v->taken.items[i].op, op) != 0)
-		i++;
-	if (i == v->taken.n)
-		vec_push_in(r->arena, &v->taken,
-			(struct replay_taken){arena_dup(r->arena, str_of(op)), 0});
-	v->taken.items[i].n += r->n;
+	return JSON_TEXT(key, arena_printf(a, "%s%s", arena_printable(a, line, SHOWN_MAX),
+				      line.n > SHOWN_MAX ? "..." : ""));
 }
 
-static const char *show_line(struct replay *r, struct str line)
+/* `line` 0: nothing was saved, and `what` says why. */
+static void note_difference(
+	struct replay *r, const char *what, size_t line, struct str recorded, struct str replayed)
 {
-	return arena_printf(r->arena, "%s%s", arena_printable(r->arena, line, SHOWN_MAX),
-		line.n > SHOWN_MAX ? "..." : "");
-}
-
-static void add_difference(
-	struct replay *r, const char *what, struct str recorded, struct str replayed)
-{
-	struct replay_difference *d = &r->result->first;
+	CLEANUP(arena_release) struct arena a = {0};
 	const char *by = json_get_str(r->next.note, "by");
-	struct str a, b;
 
-	if (r->result->differ++)
+	if (r->differ++)
 		return;
-	*d = (struct replay_difference){.rev = r->next.rev,
-		.op = arena_dup(r->arena, str_of(r->op)),
-		.what = arena_dup(r->arena, str_of(what))};
-	if (by && strcmp(by, DEV_TEAM_VERSION) != 0)
-		d->by = arena_dup(r->arena, str_of(by));
-	d->line = history_diff_first(recorded, replayed, &a, &b);
-	d->recorded = show_line(r, a);
-	d->replayed = show_line(r, b);
+	JSON_ADD(r->first, JSON_INT("rev", r->next.rev), JSON_TEXT("op", r->op),
+		JSON_TEXT("what", what), JSON_IF(line, JSON_INT("line", line)),
+		JSON_IF(line, shown(&a, "recorded", recorded)),
+		JSON_IF(line, shown(&a, "replayed", replayed)),
+		JSON_IF(by && strcmp(by, DEV_TEAM_VERSION) != 0, JSON_TEXT("by", by)));
 }
 
-/* `events` NULL: none. Recorded ones begin with `seq` and `rev`. */
-static void compare_events(struct replay *r, const json *events)
+static bool differs(struct replay *r, const char *what, struct str recorded, struct str replayed)
 {
-	CLEANUP(buf_release) struct buf recorded = BUF_INIT, replayed = BUF_INIT;
-	struct str rest = r->next.events, line;
+	struct str a, b;
+	size_t line;
 
-	while (str_line(&rest, &line)) {
-		line = str_sub(line, str_find(line, STR(",\"rev\":")) + 1, line.n);
-		line = str_sub(line, str_find(line, STR(",")) + 1, line.n);
-		buf_addf(&recorded, "{%.*s\n", (int)line.n, line.p);
-	}
-	for (const json *e = json_first(events); e; e = json_next(e)) {
-		json_print(&replayed, e);
-		buf_addc(&replayed, '\n');
-	}
-	if (!str_eq(buf_str(&recorded), buf_str(&replayed)))
-		add_difference(r, "events", buf_str(&recorded), buf_str(&replayed));
-}
-
-/* No document names the place, so the keys of both are compared. */
-static void compare_place(struct replay *r, const struct store_txn *t)
-{
-	struct str recorded = {0}, replayed = {0};
-
-	for (size_t i = 0; i < r->next.n_changes; i++)
-		if (str_is(r->next.changes[i].kv.key, PLACE_KEY))
-			recorded = r->next.changes[i].kv.value;
-	for (size_t i = 0; i < t->n_ops; i++)
-		if (strcmp(t->ops[i].key, PLACE_KEY) == 0)
-			replayed = t->ops[i].value;
-	if (!str_eq(recorded, replayed))
-		add_difference(r, "key '" PLACE_KEY "'", recorded, replayed);
-}
-
-static void compare_commit(struct replay *r, const struct store_txn *t)
-{
-	const struct store_op *d = NULL;
-	const struct str none = {0};
-
-	for (size_t i = 0; i < t->n_ops; i++)
-		if (str_starts(str_of(t->ops[i].key), "doc/"))
-			d = &t->ops[i];
-	if (!d != !r->next.document)
-		add_difference(r, d ? "it was saved" : "it was not saved", none, none);
-	else if (d && !str_eq(d->value, r->next.text))
-		add_difference(r, "document", r->next.text, d->value);
-	else
-		compare_events(r, t->events);
-	compare_place(r, t);
+	if (str_eq(recorded, replayed))
+		return false;
+	line = history_diff_first(recorded, replayed, &a, &b);
+	note_difference(r, what, line, a, b);
+	return true;
 }
 
 /* ---- the store ---- */
@@ -406,28 +338,49 @@ static void follow_commit(struct replay *r)
 	const struct store_commit *c = &r->next;
 
 	r->now.rev = c->rev;
+	r->now.seq = r->events;
+	r->part++;
 	for (size_t i = 0; i < c->n_changes; i++)
-		if (!str_starts(c->changes[i].kv.key, "doc/"))
+		if (!str_starts(c->changes[i].kv.key, DOCUMENT))
 			item_store_put(&r->now, c->changes[i].kv.key, c->changes[i].kv.value,
 				c->changes[i].deleted ? 0 : c->changes[i].rev);
 	if (c->document)
-		item_store_put(&r->now, STR("doc/"), c->text, c->removed ? 0 : c->rev);
-	r->n++;
-	r->part = json_get_int(c->note, "part", 1);
-	read_next(r);
+		item_store_put(&r->now, STR(DOCUMENT), c->text, c->removed ? 0 : c->rev);
 }
 
-/* After the last recorded commit the process was killed. */
+/* The value of a key, or of the document, once the transaction is committed. */
+static struct str value_after(
+	struct replay *r, struct arena *a, const struct store_txn *t, const char *key)
+{
+	struct store_kv kv;
+	struct error ignored;
+
+	for (size_t i = 0; i < t->n_ops; i++)
+		if (str_starts(str_of(t->ops[i].key), key))
+			return t->ops[i].value;
+	(void)item_store_methods.get(&r->now.store, a, key, &kv, &ignored);
+	return kv.value;
+}
+
+/* Commits what was recorded instead. No document names the place, so its key is compared too. After
+ * the last recorded commit the process was killed. */
 static enum store_status commit_again(struct store *s, struct arena *a, const struct store_txn *t,
 	struct store_result *result, struct error *err)
 {
+	const struct store_txn events = {.events = t->events}, none = {0};
 	struct replay *r = replay_of(s);
+	struct str document = value_after(r, a, t, DOCUMENT),
+		   place = value_after(r, a, t, PLACE_KEY);
 
-	(void)a;
 	if (!next_is_part(r))
 		return error_set(err, ERR_SYSTEM, "it was killed"), STORE_DOWN;
-	compare_commit(r, t);
+	buf_clear(&r->now.events);
+	(void)item_store_methods.txn(s, a, &events, result, err);
 	follow_commit(r);
+	(void)(differs(r, "document", value_after(r, a, &none, DOCUMENT), document) ||
+		differs(r, "events", r->next.events, buf_str(&r->now.events)) ||
+		differs(r, "key '" PLACE_KEY "'", value_after(r, a, &none, PLACE_KEY), place));
+	read_next(r);
 	result->rev = r->now.rev;
 	return STORE_OK;
 }
@@ -436,147 +389,105 @@ static enum store_status commit_again(struct store *s, struct arena *a, const st
 static enum store_status replay_read_history(struct store *s, const struct store_range *range,
 	struct store_history **out, struct error *err)
 {
-	struct replay *r = replay_of(s);
+	const struct replay *r = replay_of(s);
 	struct store_range past = *range;
-	const struct history_place *place = r->recorded.place;
 
 	past.from = r->now.rev;
-	if (!r->past && store_open(&r->past, store_backend(), place->dir, place->name,
-				STORE_HISTORY, 0, err) < 0)
-		return STORE_DOWN;
 	return store_history(r->past, &past, out, err);
 }
 
 /* ---- operations: true when it was run, whether it succeeded or not ---- */
 
-static bool replay_open_document(struct replay *r)
-{
-	return context_open_on(&r->file, &r->now.backend, r->path, CONTEXT_MAY_CREATE, &r->err) ==
-	       0;
-}
-
-/* What people did is an input; the store adds no events to it. */
-static bool check_edit(struct replay *r)
-{
-	compare_events(r, NULL);
-	return false;
-}
-
 /* The text is kept with the first operation that used it, which may be from another place. */
-static bool load_workflow(struct replay *r, const json *note)
+static bool load_workflow(struct replay *r)
 {
-	const char *text = json_get_str(note, "workflow_text"),
-		   *sum = json_get_str(note, "workflow_sum"),
-		   *file = json_get_str(note, "workflow");
+	const char *text = json_get_str(r->note, "workflow_text"),
+		   *file = json_get_str(r->note, "workflow");
 	struct error ignored;
 
-	if (!sum || !file || (!text && strcmp(r->workflow_sum, sum) != 0))
-		return false;
 	if (text) {
 		arena_release(&r->workflow_arena);
-		r->workflow_sum[0] = '\0';
-		if (manifest_workflow_parse(
-			    &r->workflow_arena, file, str_of(text), &r->workflow, &ignored) < 0)
-			return false;
-		(void)snprintf(r->workflow_sum, sizeof(r->workflow_sum), "%s", sum);
+		if (!file || manifest_workflow_parse(&r->workflow_arena, file, str_of(text),
+				     &r->workflow, &ignored) < 0)
+			r->workflow.n_states = 0;
 	}
 	r->workflow.file = file;
-	return true;
+	return file && r->workflow.n_states;
 }
 
 static bool replay_step(struct replay *r)
 {
 	CLEANUP(buf_release) struct buf out = BUF_INIT;
-	const json *note = r->note;
 	struct environment environment = from_journal;
+	bool loaded = load_workflow(r);
 	struct engine e = engine_make(
-		&r->file, &r->workflow, steps_find, &environment, json_get_str(note, "id"));
+		&r->file, &r->workflow, steps_find, &environment, json_get_str(r->note, "id"));
 
-	engine_read_call(&e, note);
-	if (!e.id || !load_workflow(r, note))
+	engine_read_call(&e, r->note);
+	if (!e.id || !loaded)
 		return false;
 	environment.data = r;
 	r->owner = e.owner;
-	if (replay_open_document(r))
-		(void)engine_step(&e, &out, &r->err);
+	(void)engine_step(&e, &out, &r->err);
 	return true;
 }
 
-/* The text as it was given: the document has it without the blanks at its end. */
-static bool replay_answer_of(struct replay *r, struct str document, const json *events,
-	struct answer_offer *offer, struct buf *text)
+/* What a run noted of its agents is an input, before the answer. Returns the length of that. */
+static int64_t replay_answer_events(struct replay *r, struct answer_offer *offer)
+{
+	struct str rest = r->next.events;
+	int64_t bytes = 0;
+
+	for (json *e; (e = store_next_event(&rest, "")); json_free(&e)) {
+		const char *entry = json_get_str(e, "entry"), *action = json_get_str(e, "action"),
+			   *log = json_dup(&r->file.arena, e, "log");
+
+		bytes = json_get_int(e, "bytes", bytes);
+		offer->log = log ? log : offer->log;
+		if (json_str_is(e, "type", AGENT_RUN))
+			agents_note_run(&r->file, e);
+		else if (entry && action)
+			agents_note_turn(&r->file, entry, action);
+	}
+	return bytes;
+}
+
+/* The text as it was given: the document has it without the blanks at its end. That of a refused
+ * answer is only under logs/. */
+static bool replay_record(struct replay *r)
 {
 	CLEANUP(context_release) struct context after = {0};
 	CLEANUP(json_free) json *actions = NULL;
-	const json *action;
-	int64_t bytes = 0;
-
-	if (action_load(&r->file.doc, &actions, &r->err) < 0 ||
-		!(action = action_find(actions, offer->id)) ||
-		context_parse_sections(&after, document, &r->err) < 0)
-		return false;
-	buf_add(text, action_text(&after, action));
-	for (const json *e = json_first(events); e; e = json_next(e)) {
-		bytes = json_get_int(e, "bytes", bytes);
-		if (json_get_str(e, "log"))
-			offer->log = json_get_str(e, "log");
-	}
-	while ((int64_t)text->len < bytes)
-		buf_addc(text, '\n');
-	offer->text = buf_str(text);
-	return text->len > 0;
-}
-
-/* The turn of a scripted agent and the run of a harness precede the answer. */
-static void note_agent_turns(struct context_file *f, const json *events)
-{
-	for (const json *e = json_first(events); e; e = json_next(e)) {
-		const char *entry = json_get_str(e, "entry"), *action = json_get_str(e, "action"),
-			   *type = json_get_str(e, "type");
-
-		if (type && strcmp(type, AGENT_RUN) == 0)
-			agents_note_run(f, e);
-		else if (entry && action)
-			agents_note_turn(f, entry, action);
-	}
-}
-
-/* The text of a refused answer is only under logs/. */
-static bool replay_record(struct replay *r)
-{
 	CLEANUP(buf_release) struct buf text = BUF_INIT;
-	CLEANUP(json_free) json *events = NULL;
-	const json *note = r->note;
+	const json *note = r->note, *action;
 	struct answer_offer offer = {.owner = json_get_str(note, "owner"),
 		.id = json_get_str(note, "action"),
 		.word = json_get_str(note, "word"),
 		.caller = json_get_str(note, "caller"),
 		.person = json_get_str(note, "person"),
 		.ran = json_is_true(json_get(note, "ran"))};
+	struct error ignored;
+	int64_t bytes;
 
-	if (!r->next.document || r->next.removed || !offer.id)
+	if (!r->next.text.n || !offer.id || action_load(&r->file.doc, &actions, &ignored) < 0 ||
+		!(action = action_find(actions, offer.id)) ||
+		context_parse_sections(&after, r->next.text, &ignored) < 0)
 		return false;
-	if (!replay_open_document(r))
-		return true;
-	events = parse_events(r->next.events);
-	if (!replay_answer_of(r, r->next.text, events, &offer, &text))
-		return false;
-	note_agent_turns(&r->file, events);
-	(void)answer_record(&r->file, &offer, &r->err);
-	return true;
+	bytes = replay_answer_events(r, &offer);
+	for (buf_add(&text, action_text(&after, action)); (int64_t)text.len < bytes;)
+		buf_addc(&text, '\n');
+	offer.text = buf_str(&text);
+	if (offer.text.n)
+		(void)answer_record(&r->file, &offer, &r->err);
+	return offer.text.n > 0;
 }
 
 static bool replay_events(struct replay *r)
 {
-	CLEANUP(json_free) json *events = NULL;
-
 	if (r->next.document)
 		return false;
-	if (!replay_open_document(r))
-		return true;
-	events = parse_events(r->next.events);
 	(void)context_op(&r->file, "run");
-	note_agent_turns(&r->file, events);
+	(void)replay_answer_events(r, &(struct answer_offer){0});
 	(void)context_log(&r->file, &r->err);
 	return true;
 }
@@ -588,13 +499,18 @@ static bool replay_set(struct replay *r)
 	const char *key = json_get_str(r->note, "key"), *value = json_get_str(r->note, "value");
 	struct error ignored;
 
-	if (!key)
-		return false;
-	if (!value && context_parse(&doc, "", r->next.text, &ignored) == 0)
+	if (key && !value && context_parse(&doc, "", r->next.text, &ignored) == 0)
 		value = context_get(&doc, key).p;
-	if (replay_open_document(r))
+	if (key)
 		(void)context_set_key(&r->file, key, str_of(value), &r->err);
-	return true;
+	return key != NULL;
+}
+
+/* What people did is an input; the store adds no events to it. */
+static bool check_edit(struct replay *r)
+{
+	(void)differs(r, "events", r->next.events, (struct str){0});
+	return false;
 }
 
 static const struct replay_operation {
@@ -630,54 +546,56 @@ static const struct replay_operation *find_operation(const char *name)
 	return o;
 }
 
-/* The operation began at the time that its note has; an edit by hand has none. */
-static bool set_clock(const struct replay *r)
-{
-	const char *at = json_get_str(r->note, "at"), *ts = r->next.ts;
-	int64_t t;
-
-	if (clock_parse(at ? at : ts ? ts : "", &t) < 0)
-		return false;
-	clock_fix(t);
-	return true;
-}
-
-/* False: it cannot be run again, and nothing was done. */
+/* The operation began at the time that its note has; an edit by hand has none. False: it cannot be
+ * run again, and nothing was done. */
 static bool run_operation(struct replay *r)
 {
 	const struct replay_operation *o = find_operation(r->op);
+	const char *at = json_get_str(r->note, "at");
 
-	return json_get_int(r->note, "part", 1) == 1 && set_clock(r) && o->run && o->run(r);
+	if (!o->run || r->part || !fix_clock(at ? at : r->next.ts))
+		return false;
+	return context_open_on(&r->file, &r->now.backend, r->recorded.place->path,
+		       CONTEXT_MAY_CREATE, &r->err) < 0 ||
+	       o->run(r);
 }
 
 static void verify_operation(struct replay *r)
 {
 	const struct str none = {0};
+	const char *op;
+	int64_t n, first;
 	bool was_run;
 
 	json_free(&r->note);
 	r->note = r->next.note ? json_copy(r->next.note) : NULL;
 	r->op = op_of(r->note);
-	r->n = r->taken = 0;
+	r->part = first = json_get_int(r->note, "part", 1) - 1;
+	r->taken = 0;
 	r->err = (struct error){0};
 	was_run = run_operation(r);
 	context_close(&r->file);
 	r->file = (struct context_file){0};
 	while (next_is_part(r)) {
 		if (was_run)
-			add_difference(
-				r, r->err.code ? r->err.text : "nothing was saved", none, none);
+			note_difference(
+				r, r->err.code ? r->err.text : "nothing was saved", 0, none, none);
 		follow_commit(r);
+		read_next(r);
 	}
+	n = r->part - first;
+	op = *r->op ? r->op : "unknown";
 	if (was_run)
-		r->result->replayed += r->n;
+		r->replayed += n;
 	else
-		count_taken(r);
+		JSON_SET(r->as_recorded, JSON_INT(op, json_get_int(r->as_recorded, op, 0) + n));
 }
 
 static void replay_close(struct replay *r)
 {
 	json_free(&r->note);
+	json_free(&r->as_recorded);
+	json_free(&r->first);
 	store_close(&r->past);
 	history_close(&r->recorded);
 	item_store_release(&r->now);
@@ -685,79 +603,70 @@ static void replay_close(struct replay *r)
 	clock_fix(-1);
 }
 
-int replay_verify(struct arena *a, const struct history_place *place, struct replay_result *v,
-	struct error *err)
+int replay_verify(const struct history_place *place, json **result, struct error *err)
 {
 	CLEANUP(replay_close)
-	struct replay r = {
-		.methods = item_store_methods, .arena = a, .result = v, .path = place->path};
+	struct replay r = {.methods = item_store_methods,
+		.as_recorded = json_object(),
+		.first = json_object()};
 
-	*v = (struct replay_result){.place = place};
 	item_store_init(&r.now);
 	r.methods.txn = commit_again;
 	r.methods.history = replay_read_history;
 	r.now.store.ops = &r.methods;
-	if (history_open(&r.recorded, place, &(struct store_range){.texts = true}, err) < 0)
+	if (history_open(&r.recorded, place, &(struct store_range){.texts = true}, err) < 0 ||
+		store_open(&r.past, store_backend(), place->dir, place->name, STORE_HISTORY, 0,
+			err) < 0)
 		return -1;
 	for (read_next(&r); r.more > 0;)
 		verify_operation(&r);
 	*err = r.damage;
+	if (r.more == 0)
+		*result = JSON_OBJECT(JSON_TEXT("file", place->path), JSON_BOOL("same", !r.differ),
+			JSON_INT("commits", r.commits), JSON_INT("events", r.events),
+			JSON_INT("replayed", r.replayed),
+			JSON_VALUE("taken", json_copy(r.as_recorded)), JSON_INT("differ", r.differ),
+			JSON_VALUE("first", json_copy(r.first)));
 	return r.more;
 }
 
 /* ---- report ---- */
 
-static void report_difference(const struct replay_difference *d, struct buf *out)
+static void report_difference(const json *d, struct buf *out)
 {
-	buf_addf(out, "revision %lld (%s)", (long long)d->rev, *d->op ? d->op : "unknown");
-	if (d->line)
-		buf_addf(out, ", line %zu of the %s:\n  recorded: %s\n  replayed: %s\n", d->line,
-			d->what, d->recorded, d->replayed);
+	const char *op = json_get_str(d, "op"), *what = json_get_str(d, "what"),
+		   *by = json_get_str(d, "by");
+	int64_t line = json_get_int(d, "line", 0);
+
+	buf_addf(out, "revision %lld (%s)", (long long)json_get_int(d, "rev", 0),
+		*op ? op : "unknown");
+	if (line)
+		buf_addf(out, ", line %lld of the %s:\n  recorded: %s\n  replayed: %s\n",
+			(long long)line, what, json_get_str(d, "recorded"),
+			json_get_str(d, "replayed"));
 	else
-		buf_addf(out, ": %s\n", d->what);
-	if (d->by)
-		buf_addf(out, "  it was written by version %s, this is %s\n", d->by,
-			DEV_TEAM_VERSION);
+		buf_addf(out, ": %s\n", what);
+	if (by)
+		buf_addf(out, "  it was written by version %s, this is %s\n", by, DEV_TEAM_VERSION);
 }
 
-static json *difference_json(const struct replay_difference *d)
+void replay_report(const json *result, struct buf *out)
 {
-	return JSON_OBJECT(JSON_INT("rev", d->rev), JSON_TEXT("op", d->op),
-		JSON_TEXT("what", d->what), JSON_IF(d->line, JSON_INT("line", d->line)),
-		JSON_IF(d->line, JSON_TEXT("recorded", d->recorded)),
-		JSON_IF(d->line, JSON_TEXT("replayed", d->replayed)),
-		JSON_IF(d->by, JSON_TEXT("by", d->by)));
-}
+	static const struct {
+		const char *key, *after;
+	} counts[] = {{"commits", " commits, "}, {"events", " events; "},
+		{"replayed", " replayed, "}, {"differ", " differ\n"}};
 
-static void report_json(const struct replay_result *v, struct buf *out)
-{
-	json *taken = json_object();
+	buf_addf(out, "%s: ", json_get_str(result, "file"));
+	for (size_t i = 0; i < COUNT(counts); i++)
+		buf_addf(out, "%lld%s", (long long)json_get_int(result, counts[i].key, 0),
+			counts[i].after);
+	for (const json *t = json_first(json_get(result, "taken")); t; t = json_next(t)) {
+		const char *text = find_operation(json_key(t))->taken;
 
-	for (size_t i = 0; i < v->taken.n; i++)
-		json_put_int(taken, v->taken.items[i].op, (int64_t)v->taken.items[i].n);
-	json_print_line(
-		out, JSON_OBJECT(JSON_TEXT("file", v->place->path), JSON_BOOL("same", !v->differ),
-			     JSON_INT("commits", v->commits), JSON_INT("events", v->events),
-			     JSON_INT("replayed", v->replayed), JSON_VALUE("taken", taken),
-			     JSON_INT("differ", v->differ),
-			     JSON_VALUE("first",
-				     v->differ ? difference_json(&v->first) : json_object())));
-}
-
-void replay_report(const struct replay_result *v, bool as_json, struct buf *out)
-{
-	if (as_json) {
-		report_json(v, out);
-		return;
+		buf_addf(out, "taken as they are: %lld, %s\n", (long long)json_int(t, 0),
+			text ? text : json_key(t));
 	}
-	buf_addf(out, "%s: %zu commits, %zu events; %zu replayed, %zu differ\n", v->place->path,
-		v->commits, v->events, v->replayed, v->differ);
-	for (size_t i = 0; i < v->taken.n; i++) {
-		const struct replay_taken *t = &v->taken.items[i];
-		const char *text = find_operation(t->op)->taken;
-
-		buf_addf(out, "taken as they are: %zu, %s\n", t->n, text ? text : t->op);
-	}
-	if (v->differ)
-		report_difference(&v->first, out);
+	if (json_first(json_get(result, "first")))
+		report_difference(json_get(result, "first"), out);
 }

@@ -132,21 +132,22 @@ bool still_running(void *data, const struct context_file *f, const char *id)
 
 void engine_rig_replay(void)
 {
+	CLEANUP(json_free) json *result = NULL;
 	struct history_place place;
-	struct replay_result v;
-
 	bool there;
 
 	if (t.diverges ||
 		store_exists(store_backend(), t.dir, "ADR-7", "none", &there, &t.err) < 0 || !there)
 		return;
 	if (history_find(&t.arena, t.path, &place, &t.err) < 0 ||
-		replay_verify(&t.arena, &place, &v, &t.err) < 0)
+		replay_verify(&place, &result, &t.err) < 0)
 		fail_msg("%s", t.err.text);
-	if (v.differ)
-		fail_msg("revision %lld (%s), line %zu of %s:\n%s\n%s", (long long)v.first.rev,
-			v.first.op, v.first.line, v.first.what,
-			v.first.line ? v.first.recorded : "", v.first.line ? v.first.replayed : "");
+	if (!json_is_true(json_get(result, "same"))) {
+		CLEANUP(buf_release) struct buf text = BUF_INIT;
+
+		replay_report(result, &text);
+		fail_msg("%s", text.s);
+	}
 }
 
 int engine_rig_teardown(void **state)

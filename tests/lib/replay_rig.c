@@ -1,7 +1,8 @@
 #include "tests/lib/replay_rig.h"
 
 struct history_place place;
-struct replay_result v;
+struct replay_seen v;
+static json *result;
 
 int replay_setup(void **state)
 {
@@ -11,26 +12,45 @@ int replay_setup(void **state)
 	return rc;
 }
 
+int replay_teardown(void **state)
+{
+	json_free(&result);
+	return engine_rig_teardown(state);
+}
+
 void verify(void)
 {
-	assert_int_equal(replay_verify(&t.arena, &place, &v, &t.err), 0);
+	const json *first;
+
+	json_free(&result);
+	assert_int_equal(replay_verify(&place, &result, &t.err), 0);
+	first = json_get(result, "first");
+	v = (struct replay_seen){.commits = json_get_int(result, "commits", -1),
+		.events = json_get_int(result, "events", -1),
+		.replayed = json_get_int(result, "replayed", -1),
+		.differ = json_get_int(result, "differ", -1),
+		.first = {.op = json_get_str(first, "op"),
+			.what = json_get_str(first, "what"),
+			.recorded = json_get_str(first, "recorded"),
+			.replayed = json_get_str(first, "replayed"),
+			.line = json_get_int(first, "line", 0)},
+		.taken = json_get(result, "taken")};
 }
 
 void assert_same(void)
 {
+	CLEANUP(buf_release) struct buf text = BUF_INIT;
+
 	verify();
+	replay_report(result, &text);
 	if (v.differ)
-		print_error("revision %lld (%s), line %zu of %s:\n%s\n%s\n", (long long)v.first.rev,
-			v.first.op, v.first.line, v.first.what, v.first.recorded, v.first.replayed);
+		print_error("%s", text.s);
 	assert_int_equal(v.differ, 0);
 }
 
-size_t taken(const char *op)
+int64_t taken(const char *op)
 {
-	for (size_t i = 0; i < v.taken.n; i++)
-		if (strcmp(v.taken.items[i].op, op) == 0)
-			return v.taken.items[i].n;
-	return 0;
+	return json_get_int(v.taken, op, 0);
 }
 
 char *at_rev(int64_t rev)

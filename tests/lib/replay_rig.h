@@ -8,15 +8,26 @@
 #include "tests/lib/engine_rig.h"
 
 extern struct history_place place;
-extern struct replay_result v;
+
+/* What the last verify() found. */
+struct replay_seen {
+	int64_t commits, events, replayed, differ;
+	struct {
+		const char *op, *what, *recorded, *replayed;
+		int64_t line;
+	} first;
+	const json *taken;
+};
+extern struct replay_seen v;
 
 int replay_setup(void **state);
+int replay_teardown(void **state);
 
-#define REPLAY_TEST(name) UNIT_TEST(name, replay_setup, engine_rig_teardown)
+#define REPLAY_TEST(name) UNIT_TEST(name, replay_setup, replay_teardown)
 
 void verify(void);
 void assert_same(void);
-size_t taken(const char *op);
+int64_t taken(const char *op);
 char *at_rev(int64_t rev);
 int64_t last_rev(void);
 
