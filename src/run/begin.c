@@ -489,8 +489,8 @@ int run_setup(struct arena *a, struct run_item *r, struct error *err)
 	r->keeper = process_own_name(a);
 	if (run_setup_shared(a, r, err) < 0 || plan_worktree(a, r, err) < 0)
 		return -1;
-	if (q->agents &&
-		(agents_load(a, q->agents, &r->scripted, err) < 0 || report_unused(a, r, err) < 0))
+	if (q->agents && (scripted_load(a, q->agents, &r->scripted, err) < 0 ||
+				 report_unused(a, r, err) < 0))
 		return -1;
 	r->scripted.others = r->real;
 	r->call.scripted = !r->real;

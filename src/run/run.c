@@ -7,7 +7,6 @@
 #include "src/base/clock.h"
 #include "src/base/json.h"
 #include "src/event/event.h"
-#include "src/machine/agents.h"
 #include "src/machine/engine.h"
 #include "src/machine/wait.h"
 #include "src/merge/gate.h"
@@ -142,14 +141,14 @@ static int plan_one(
 	size_t uses;
 
 	*p = (struct run_action){.action = action};
-	if (agents_find(&r->scripted, action, &p->entry, err) < 0)
+	if (scripted_find(&r->scripted, action, &p->entry, err) < 0)
 		return -1;
 	if (!p->entry)
 		return 0;
-	if (agents_count_turns(json_get_str(action, "context_file"), p->entry,
+	if (scripted_count_turns(json_get_str(action, "context_file"), p->entry,
 		    json_get_str(action, "id"), &uses, err) < 0)
 		return -1;
-	return agents_turn(&r->scripted, p->entry, uses, action, &p->turn, err);
+	return scripted_turn_of(&r->scripted, p->entry, uses, action, &p->turn, err);
 }
 
 static bool is_started(const struct run_loop *l, const struct run_work *w, const char *id)

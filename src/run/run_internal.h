@@ -8,10 +8,10 @@
 #include "context/lease.h"
 #include "src/event/artifact.h"
 #include "src/harness/pipeline.h"
-#include "src/machine/agents.h"
 #include "src/machine/engine.h"
 #include "src/machine/place.h"
 #include "src/run/run.h"
+#include "src/run/scripted.h"
 #include "src/sys/git.h"
 #include "src/sys/secrets.h"
 

@@ -1,4 +1,4 @@
-#include "src/machine/agents.h"
+#include "src/run/scripted.h"
 #include "tests/lib/scratch.h"
 #include "tests/lib/wire.h"
 
@@ -10,7 +10,7 @@ static struct scripted_agents parsed(const char *text)
 {
 	struct scripted_agents s;
 
-	if (agents_parse(&arena, "a.yaml", str_of(text), &s, &err) < 0)
+	if (scripted_parse(&arena, "a.yaml", str_of(text), &s, &err) < 0)
 		fail_msg("%u:%u: %s", err.line, err.col, err.text);
 	return s;
 }
@@ -19,7 +19,7 @@ static void refused(const char *text, const char *message)
 {
 	struct scripted_agents s;
 
-	assert_fails(agents_parse(&arena, "a.yaml", str_of(text), &s, &err), err, ERR_INPUT);
+	assert_fails(scripted_parse(&arena, "a.yaml", str_of(text), &s, &err), err, ERR_INPUT);
 	assert_error(&err, message);
 }
 
@@ -50,9 +50,9 @@ static const char *text_for(
 {
 	CLEANUP(json_free) json *j = agent(id, section);
 
-	if (agents_find(s, j, &found, &err) < 0)
+	if (scripted_find(s, j, &found, &err) < 0)
 		return NULL;
-	assert_int_equal(agents_turn(s, found, use, j, &turn, &err), 0);
+	assert_int_equal(scripted_turn_of(s, found, use, j, &turn, &err), 0);
 	return turn->text.p;
 }
 
@@ -128,12 +128,12 @@ TEST(a_script_is_run_unless_it_has_an_answer)
 					  "  Lint: [{text: failed}, exec]\n");
 	CLEANUP(json_free) json *lint = script("Lint"), *other = script(WIRE_VALIDATION);
 
-	assert_int_equal(agents_find(&s, other, &found, &err), 0);
+	assert_int_equal(scripted_find(&s, other, &found, &err), 0);
 	assert_null(found);
-	assert_int_equal(agents_find(&s, lint, &found, &err), 0);
-	assert_int_equal(agents_turn(&s, found, 0, lint, &turn, &err), 0);
+	assert_int_equal(scripted_find(&s, lint, &found, &err), 0);
+	assert_int_equal(scripted_turn_of(&s, found, 0, lint, &turn, &err), 0);
 	assert_false(turn->exec);
-	assert_int_equal(agents_turn(&s, found, 1, lint, &turn, &err), 0);
+	assert_int_equal(scripted_turn_of(&s, found, 1, lint, &turn, &err), 0);
 	assert_true(turn->exec);
 }
 
@@ -142,7 +142,7 @@ TEST(an_agent_without_an_answer_is_named)
 	struct scripted_agents s = parsed("answers: {Fix 1: {text: x}}\n");
 	CLEANUP(json_free) json *j = agent("A-1/fixing/2", "Fix 2");
 
-	assert_fails(agents_find(&s, j, &found, &err), err, ERR_INPUT);
+	assert_fails(scripted_find(&s, j, &found, &err), err, ERR_INPUT);
 	assert_error(&err, "a.yaml: no answer for 'A-1/fixing/2', section 'Fix 2'");
 }
 
@@ -152,9 +152,9 @@ TEST(an_entry_on_the_wrong_side_is_named)
 					  "scripts:\n  Fix 1: {text: x}\n");
 	CLEANUP(json_free) json *a = agent("A-1/fixing/1", "Fix 1"), *b = script("Lint");
 
-	assert_int_equal(agents_find(&s, a, &found, &err), -1);
+	assert_int_equal(scripted_find(&s, a, &found, &err), -1);
 	assert_error(&err, "a.yaml:4:3: 'Fix 1' is an agent's: it belongs under 'answers'");
-	assert_int_equal(agents_find(&s, b, &found, &err), -1);
+	assert_int_equal(scripted_find(&s, b, &found, &err), -1);
 	assert_error(&err, "a.yaml:2:3: 'Lint' is a script's: it belongs under 'scripts'");
 }
 
@@ -163,8 +163,8 @@ TEST(a_result_that_the_action_does_not_take_is_refused)
 	struct scripted_agents s = parsed("answers: {Fix 1: {text: x, result: mended}}\n");
 	CLEANUP(json_free) json *j = agent("A-1/fixing/1", "Fix 1");
 
-	assert_int_equal(agents_find(&s, j, &found, &err), 0);
-	assert_int_equal(agents_turn(&s, found, 0, j, &turn, &err), -1);
+	assert_int_equal(scripted_find(&s, j, &found, &err), 0);
+	assert_int_equal(scripted_turn_of(&s, found, 0, j, &turn, &err), -1);
 	assert_error(&err,
 		"a.yaml:1:36: unknown result 'mended' for 'A-1/fixing/1': must be fixed | failed");
 }
@@ -256,7 +256,7 @@ TEST(a_file_that_cannot_be_read_is_named)
 {
 	struct scripted_agents s;
 
-	assert_fails(agents_load(&arena, "/nonexistent/a.yaml", &s, &err), err, ERR_SYSTEM);
+	assert_fails(scripted_load(&arena, "/nonexistent/a.yaml", &s, &err), err, ERR_SYSTEM);
 	assert_non_null(strstr(err.text, "/nonexistent/a.yaml"));
 }
 
@@ -282,7 +282,7 @@ static size_t uses(const char *key, const char *id)
 	const struct scripted_entry entry = {.key = key, .n = 9};
 	size_t n;
 
-	if (agents_count_turns(at("A-1.md"), &entry, id, &n, &err) < 0)
+	if (scripted_count_turns(at("A-1.md"), &entry, id, &n, &err) < 0)
 		fail_msg("%s", err.text);
 	return n;
 }
@@ -320,9 +320,9 @@ TEST(counting_stops_where_the_turn_is_known)
 		commit_event("scripted", "A-1/s/1", "X");
 		commit_event("dispatch", "A-1/s/2", NULL);
 	}
-	assert_int_equal(agents_count_turns(at("A-1.md"), &once, "A-1/s/2", &n, &err), 0);
+	assert_int_equal(scripted_count_turns(at("A-1.md"), &once, "A-1/s/2", &n, &err), 0);
 	assert_int_equal(n, 0);
-	assert_int_equal(agents_count_turns(at("A-1.md"), &twice, "A-1/s/2", &n, &err), 0);
+	assert_int_equal(scripted_count_turns(at("A-1.md"), &twice, "A-1/s/2", &n, &err), 0);
 	assert_int_equal(n, 1);
 }
 
