@@ -90,15 +90,14 @@ static int search_specs(
 }
 
 /* A path that somebody has set must not lead out of the repository. */
-static int local_environment_read_input(void *data, struct arena *a, const char *what,
-	const char *path, char **text, const char **digest, struct error *err)
+static int local_environment_read_input(void *data, struct arena *a,
+	const struct environment_input *input, json **answer, struct error *err)
 {
 	CLEANUP(buf_release) struct buf out = BUF_INIT;
-	const char *const *repo = data;
+	const char *const *repo = data, *what = input->what, *path = input->text;
 	char real[PATH_MAX], sum[DIGEST_TEXT];
 	bool missing;
 
-	*text = NULL;
 	if (!realpath(path_join(a, *repo, path), real))
 		return path_is_fault(errno)
 			       ? error_errno(err, "cannot read the %s '%s'", what, path)
@@ -110,8 +109,8 @@ static int local_environment_read_input(void *data, struct arena *a, const char 
 	if (str_utf8_fault(buf_str(&out)))
 		return error_set(err, ERR_INPUT, "the %s '%s' is not UTF-8", what, path);
 	digest_text(buf_str(&out), sum);
-	*digest = arena_dup(a, str_of(sum));
-	*text = arena_dup(a, buf_str(&out));
+	*answer = JSON_OBJECT(JSON_TEXT("path", path), JSON_TEXT("digest", sum),
+		JSON_VALUE("text", json_string(buf_str(&out))));
 	return 0;
 }
 
@@ -121,19 +120,19 @@ static int local_environment_commit_leftovers(
 	return place_commit_leftovers(place, id, place->marks, done, err);
 }
 
-static int read_marks(void *data, struct arena *a, const struct item_place *place, json **marks,
-	struct error *err)
+static int read_marks(void *data, struct arena *a, const struct environment_input *input,
+	json **answer, struct error *err)
 {
 	(void)data;
-	return place_marks(a, place, marks, err);
+	return place_marks(a, input->place, answer, err);
 }
 
 static int local_environment_take_script(void *data, struct arena *a,
-	const struct item_place *place, const char *command, json **copied, struct error *err)
+	const struct environment_input *input, json **answer, struct error *err)
 {
 	const char *const *repo = data;
 
-	return place_copy_script(a, *repo, place, command, copied, err);
+	return place_copy_script(a, *repo, input->place, input->text, answer, err);
 }
 
 static int local_environment_push(
@@ -175,25 +174,34 @@ static int local_environment_carry_out(void *data, const struct effect_kind *kin
 	return error_set(err, ERR_SYSTEM, "nothing carries out '%s'", kind->name);
 }
 
-static int local_environment_read_forge(void *data, struct arena *a, const char *what,
-	const char *pr_url, char **text, struct error *err)
+static int local_environment_read_forge(void *data, struct arena *a,
+	const struct environment_input *input, json **answer, struct error *err)
 {
+	bool comments = strcmp(input->what, "comments") == 0;
 	const char *const *repo = data;
 	struct forge_checks checks;
+	char *text = NULL;
 
-	if (strcmp(what, "comments") == 0)
-		return forge_open_comments(a, *repo, pr_url, text, err);
-	if (forge_checks(a, *repo, pr_url, &checks, err) < 0)
+	if ((comments ? forge_open_comments(a, *repo, input->text, &text, err)
+		      : forge_checks(a, *repo, input->text, &checks, err)) < 0)
 		return -1;
-	*text = checks.failed;
+	if (!comments)
+		text = checks.failed;
+	if (text)
+		*answer = json_string(str_of(str_utf8_fault(str_of(text)) ? "" : text));
 	return 0;
 }
 
-static int local_environment_collect(void *data, struct arena *a, const struct evidence_query *q,
-	struct evidence *out, struct error *err)
+static int local_environment_collect(void *data, struct arena *a,
+	const struct environment_input *input, json **answer, struct error *err)
 {
+	struct evidence found = {0};
+
 	(void)data;
-	return evidence_collect(a, q, out, err);
+	if (evidence_collect(a, input->evidence, &found, err) < 0)
+		return -1;
+	*answer = evidence_to_json(&found);
+	return 0;
 }
 
 static bool local_environment_still_running(
@@ -215,11 +223,11 @@ static bool local_environment_client_ended(void *data, struct arena *a, const ch
 	return process_name_ended(a, client);
 }
 
-static int local_environment_ask_project(
-	void *data, struct arena *a, const struct project_query *q, json **facts, struct error *err)
+static int local_environment_ask_project(void *data, struct arena *a,
+	const struct environment_input *input, json **answer, struct error *err)
 {
 	(void)data;
-	return project_ask(a, q, facts, err);
+	return project_ask(a, input->project, answer, err);
 }
 
 const struct environment environment_local = {.find_specs = search_specs,

@@ -157,24 +157,24 @@ static const char *effects_read_forge(struct engine_run *r, const char *what)
 {
 	const struct environment *env = r->e->environment;
 	struct str url = context_get(r->doc, "pr_url");
-	char *text = NULL;
+	const struct environment_input input = {.what = what, .text = url.p};
+	CLEANUP(json_free) json *answer = NULL;
 	struct error err;
 
 	if (!url.n || !env->read_forge)
 		return NULL;
 	context_note(r->e->file, "the forge");
-	if (env->read_forge(env->data, &r->arena, what, url.p, &text, &err) < 0) {
+	if (env->read_forge(env->data, &r->arena, &input, &answer, &err) < 0) {
 		engine_say(r, arena_printf(&r->arena, "cannot read the %s of '%s': %s", what, url.p,
 				      err.text));
 		context_seen(r->e->file, what, NULL);
 		note_effect(r, arena_printf(&r->arena, "%s not read", what));
 		return NULL;
 	}
-	if (text && str_utf8_fault(str_of(text)))
-		*text = '\0';
-	if (text)
-		context_seen(r->e->file, what, json_string(str_of(text)));
-	return text;
+	if (!answer)
+		return NULL;
+	context_seen(r->e->file, what, json_copy(answer));
+	return arena_dup(&r->arena, str_of(json_text(answer)));
 }
 
 /* Adds to Last Failure, which already has what the reviewers found. */

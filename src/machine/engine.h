@@ -50,17 +50,26 @@ struct admission {
 #define ADMISSION_EVENT "admission"
 void admission_from_json(struct arena *a, const json *event, struct admission *out);
 
+/* What a step asks for; its answer is in the journal under the name `what`. */
+struct environment_input {
+	const char *what;
+	const char *text; /* a path, a command, or the URL of a pull request */
+	const struct item_place *place;
+	const struct evidence_query *evidence;
+	const struct project_query *project;
+};
+/* *answer: as the journal keeps it, the caller's; NULL: there is none. */
+typedef int environment_ask(void *data, struct arena *a, const struct environment_input *input,
+	json **answer, struct error *err);
+
 /* Each function returns 0, or -1 with *err. On -1 nothing is saved and the call can be repeated. */
 struct environment {
 	/* Paths, relative to the repository, of the `_spec_*.md` files that name `id`. */
 	int (*find_specs)(void *data, struct arena *a, const char *id, char ***paths, size_t *n,
 		struct error *err);
-	/* Reads the `what` ("spec", "config") at `path` of the user's checkout, also if it is not
-	 * committed. *digest: of its bytes (digest_text()); *text NULL: there is none to be read.
-	 * May be NULL.
-	 */
-	int (*read_input)(void *data, struct arena *a, const char *what, const char *path,
-		char **text, const char **digest, struct error *err);
+	/* Reads the "spec" or "config" at the path `text` of the user's checkout, also if it is not
+	 * committed: {"path", "digest" (digest_text()), "text"}. May be NULL. */
+	environment_ask *read_input;
 	/*
 	 * Chooses where the item is worked on, or checks that the work can go on at the chosen
 	 * place. *changed: it was chosen, or made again. The program may be killed before the
@@ -69,30 +78,26 @@ struct environment {
 	 */
 	int (*enter)(void *data, struct arena *a, const char *id, struct item_place *place,
 		bool *changed, struct error *err);
-	/* What is changed in the place and not committed: marks as in place.h; the caller's.
-	 * NULL: nothing. */
-	int (*marks)(void *data, struct arena *a, const struct item_place *place, json **marks,
-		struct error *err);
-	/* Takes the script of the validation from the user's checkout, if the place has none.
-	 * *copied as of place_copy_script(); NULL too if nothing has changed. May be NULL. */
-	int (*take_script)(void *data, struct arena *a, const struct item_place *place,
-		const char *command, json **copied, struct error *err);
+	/* "marks": what is changed in the place and not committed, as in place.h. May be NULL. */
+	environment_ask *marks;
+	/* "script": takes that of the validation command `text` from the user's checkout, if the
+	 * place has none: {"path", "digest"}; none too if nothing has changed. May be NULL. */
+	environment_ask *take_script;
 	/* Carries out an effect for work item `id`; *done: there was something to do. The program
 	 * may be killed before the outcome is saved, and the call is repeated then: an effect that
 	 * was carried out before finds nothing to do. -1 with ERR_CHECK: the agent must correct
 	 * something first. */
 	int (*carry_out)(void *data, const struct effect_kind *kind, const struct item_place *place,
 		const char *id, bool *done, struct error *err);
-	/* Of a pull request as text: its failing "checks", or the unanswered "comments" of people.
-	 * Empty if there are none, NULL if no program can read them. May be NULL. */
-	int (*read_forge)(void *data, struct arena *a, const char *what, const char *pr_url,
-		char **text, struct error *err);
-	/* What backs a claim. NULL: nothing is checked. */
-	int (*evidence)(void *data, struct arena *a, const struct evidence_query *q,
-		struct evidence *out, struct error *err);
-	/* project_ask(); NULL: no flag is set and no file exists. */
-	int (*project)(void *data, struct arena *a, const struct project_query *q, json **facts,
-		struct error *err);
+	/* Of the pull request `text`: its failing "checks", or the unanswered "comments" of people,
+	 * as a text; empty if there are none, no answer if no program can read them. May be NULL.
+	 */
+	environment_ask *read_forge;
+	/* "evidence": what backs a claim, as evidence_to_json() has it. NULL: nothing is checked.
+	 */
+	environment_ask *evidence;
+	/* "project": as project_ask() has it; NULL: no flag is set and no file exists. */
+	environment_ask *project;
 	/* True while the script of action `id` is running; may be NULL. */
 	bool (*still_running)(void *data, const struct context_file *f, const char *id);
 	/* The process of this session, as the holder of a lease keeps it; NULL: unknown. May be

@@ -68,6 +68,7 @@ int engine_load_marks(struct engine_run *r, struct error *err)
 int engine_mark_changes(struct engine_run *r, const char *section, struct error *err)
 {
 	const struct environment *env = r->e->environment;
+	const struct environment_input input = {.what = "marks", .place = &r->place};
 	CLEANUP(json_free) json *found = NULL;
 
 	if (!r->place.directory || !env->marks)
@@ -76,8 +77,9 @@ int engine_mark_changes(struct engine_run *r, const char *section, struct error 
 		return -1;
 	if (json_str_is(r->marks, "for", section)) /* an earlier request has no answer yet */
 		return 0;
-	if (env->marks(env->data, &r->arena, &r->place, &found, err) < 0)
+	if (env->marks(env->data, &r->arena, &input, &found, err) < 0)
 		return -1;
+	found = found ? found : json_array();
 	if (json_len(found))
 		context_seen(r->e->file, "marks", json_copy(found));
 	r->place.marks = found;
@@ -124,24 +126,24 @@ static int note_source(
 int engine_take_spec(struct engine_run *r, struct error *err)
 {
 	const struct environment *env = r->e->environment;
-	const char *path = context_get(r->doc, "spec_path").p, *digest;
+	const char *path = context_get(r->doc, "spec_path").p, *text;
+	const struct environment_input input = {.what = "spec", .text = path};
 	CLEANUP(json_free) json *seen = NULL;
 	struct str shown;
-	char *text;
 	int rc;
 
 	if (!env->read_input || !str_ends(str_of(path), ".md") || path[0] == '/')
 		return 0;
-	if (env->read_input(env->data, &r->arena, "spec", path, &text, &digest, err) < 0)
+	if (env->read_input(env->data, &r->arena, &input, &seen, err) < 0)
 		return -1;
-	if (!text)
+	if (!seen)
 		return 0;
+	text = json_dup(&r->arena, seen, "text");
 	shown = str_cut(str_of(text), SPEC_SHOWN);
 	if (shown.n < strlen(text))
 		shown = str_of(arena_printf(
 			&r->arena, "%.*s\n\n(The rest is in %s.)", (int)shown.n, shown.p, path));
-	seen = JSON_OBJECT(JSON_TEXT("path", path), JSON_TEXT("digest", digest),
-		JSON_VALUE("text", json_string(shown)));
+	json_set(seen, "text", json_string(shown));
 	rc = note_source(r, "spec", seen, !context_has_section(r->doc, CONTEXT_SPEC), err);
 	if (rc > 0)
 		context_put(r->doc, CONTEXT_SPEC, shown);
@@ -152,13 +154,15 @@ static int enter_take_script(struct engine_run *r, struct error *err)
 {
 	const struct environment *env = r->e->environment;
 	const struct workflow *w = r->e->workflow;
+	const struct environment_input input = {.what = "script",
+		.text = w->validate ? w->validate : WORKFLOW_VALIDATE,
+		.place = &r->place};
 	CLEANUP(json_free) json *taken = NULL;
 
 	if (!r->place.directory || !env->take_script ||
 		!(workflow_state(w, "validating") || workflow_state(w, "signoff")))
 		return 0;
-	if (env->take_script(env->data, &r->arena, &r->place,
-		    w->validate ? w->validate : WORKFLOW_VALIDATE, &taken, err) < 0)
+	if (env->take_script(env->data, &r->arena, &input, &taken, err) < 0)
 		return -1;
 	return taken && note_source(r, SCRIPT_KEY, taken, false, err) < 0 ? -1 : 0;
 }
@@ -166,17 +170,16 @@ static int enter_take_script(struct engine_run *r, struct error *err)
 static int note_config(struct engine_run *r, struct error *err)
 {
 	const struct environment *env = r->e->environment;
+	const struct environment_input input = {.what = "config", .text = SETTINGS_FILE};
 	CLEANUP(json_free) json *seen = NULL;
-	const char *digest;
-	char *text;
 
 	if (!env->read_input)
 		return 0;
-	if (env->read_input(env->data, &r->arena, "config", SETTINGS_FILE, &text, &digest, err) < 0)
+	if (env->read_input(env->data, &r->arena, &input, &seen, err) < 0)
 		return -1;
-	if (!text)
+	if (!seen)
 		return 0;
-	seen = JSON_OBJECT(JSON_TEXT("path", SETTINGS_FILE), JSON_TEXT("digest", digest));
+	json_drop(seen, "text");
 	return note_source(r, "config", seen, false, err) < 0 ? -1 : 0;
 }
 

@@ -151,17 +151,20 @@ static int collect_evidence(
 	struct engine_run *r, struct evidence_query *q, struct evidence *found, struct error *err)
 {
 	const struct environment *env = r->e->environment;
+	const struct environment_input input = {.what = "evidence", .evidence = q};
 	struct item_place place = engine_place(r);
+	json *answer = NULL;
 
 	q->place = &place;
 	q->forge = r->e->workflow->forge;
 	q->later = r->e->workflow->evidence.command;
 	context_note(r->e->file, "git and the forge");
-	if (env->evidence(env->data, &r->arena, q, found, err) < 0) {
+	if (env->evidence(env->data, &r->arena, &input, &answer, err) < 0) {
 		engine_keep_effect_events(r);
 		return -1;
 	}
-	context_seen(r->e->file, "evidence", evidence_to_json(found));
+	evidence_from_json(&r->arena, answer, found);
+	context_seen(r->e->file, "evidence", answer);
 	return 0;
 }
 

@@ -62,7 +62,7 @@ struct evidence_approved {
 int evidence_load_approved(
 	struct arena *a, struct context_file *f, struct evidence_approved *out, struct error *err);
 
-/* As JSON, for the journal. */
+/* As JSON: how the environment answers, and what the journal keeps. */
 json *evidence_to_json(const struct evidence *e);
 void evidence_from_json(struct arena *a, const json *j, struct evidence *out);
 

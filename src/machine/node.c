@@ -234,11 +234,12 @@ static int node_ask(struct engine_run *r, struct project_query *q, json **facts,
 {
 	CLEANUP(buf_release) struct buf text = BUF_INIT;
 	const struct environment *env = r->e->environment;
+	const struct environment_input input = {.what = "project", .project = q};
 
 	q->all = r->e->workflow->declared->manifest->reads_project;
 	if (!env->project || (!q->update && !q->flags.n && !q->paths.n && !q->all))
 		return 0;
-	if (env->project(env->data, &r->arena, q, facts, err) < 0)
+	if (env->project(env->data, &r->arena, &input, facts, err) < 0)
 		return -1;
 	context_seen(r->e->file, "project", json_copy(*facts));
 	if (!json_get(*facts, "project"))

@@ -503,16 +503,18 @@ static int restore_worktree(struct arena *a, struct run_entry *e, const struct i
 	return 0;
 }
 
-int run_place_evidence(void *data, struct arena *a, const struct evidence_query *q,
-	struct evidence *out, struct error *err)
+int run_place_evidence(void *data, struct arena *a, const struct environment_input *input,
+	json **answer, struct error *err)
 {
 	struct run_entry *e = data;
+	const struct evidence_query *q = input->evidence;
 
-	if (environment_local.evidence(data, a, q, out, err) < 0)
+	if (environment_local.evidence(data, a, input, answer, err) < 0)
 		return -1;
 	for (size_t i = 0; e->damage && !q->before && i < EVIDENCE_KINDS; i++)
 		if (q->kinds >> i & 1)
-			out->faults[i] = arena_dup(a, str_of(e->damage));
+			json_set(json_inner(*answer, "faults"), evidence_name(1u << i),
+				json_string(str_of(e->damage)));
 	if (!q->before)
 		e->damage = NULL;
 	return 0;

@@ -204,8 +204,7 @@ void run_quota_limit(struct arena *a, const struct run_item *r, const json *acti
 int run_place_enter(void *data, struct arena *a, const char *id, struct item_place *place,
 	bool *changed, struct error *err);
 /* environment.evidence(): what an agent did to its worktree refutes its answer. */
-int run_place_evidence(void *data, struct arena *a, const struct evidence_query *q,
-	struct evidence *out, struct error *err);
+environment_ask run_place_evidence;
 
 /* The same for the user's checkout, which one item at a time may use, on one branch. */
 int checkout_enter(struct arena *a, const struct run_entry *e, const char *id,

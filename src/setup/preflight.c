@@ -347,6 +347,18 @@ static const char *unreadable_spec(struct arena *a, const char *repo)
 	return NULL;
 }
 
+/* *text NULL: there is none to be read. */
+static int read_spec(struct arena *a, struct preflight *p, const char *path, const char **text,
+	struct error *err)
+{
+	const struct environment_input input = {.what = "spec", .text = path};
+	CLEANUP(json_free) json *spec = NULL;
+	int rc = environment_local.read_input(&p->repo, a, &input, &spec, err);
+
+	*text = json_dup(a, spec, "text");
+	return rc;
+}
+
 /* A spec that names the id, and that git ignores. NULL: there is none. */
 static const char *ignored_spec(struct arena *a, struct preflight *p)
 {
@@ -355,15 +367,13 @@ static const char *ignored_spec(struct arena *a, struct preflight *p)
 	const struct git_command c = {.dir = p->repo, .name = "git ls-files", .argv = argv};
 	CLEANUP(buf_release) struct buf out = BUF_INIT;
 	struct error ignored;
-	const char *digest;
-	char *text;
+	const char *text;
 
 	if (git_command(&c, &out, NULL, &ignored) < 0)
 		return NULL;
 	for (size_t at = 0; at < out.len; at += strlen(out.s + at) + 1)
-		if (environment_local.read_input(
-			    &p->repo, a, "spec", out.s + at, &text, &digest, &ignored) == 0 &&
-			text && environment_text_names(str_of(text), str_of(p->id)))
+		if (read_spec(a, p, out.s + at, &text, &ignored) == 0 && text &&
+			environment_text_names(str_of(text), str_of(p->id)))
 			return arena_printable(a, str_of(out.s + at), SHOWN_MAX);
 	return NULL;
 }
@@ -371,15 +381,12 @@ static const char *ignored_spec(struct arena *a, struct preflight *p)
 /* Agents get its text with their task, whether it is committed or not. */
 static void preflight_check_spec(struct arena *a, struct preflight *p)
 {
-	const struct environment *env = &environment_local;
-	const char *digest;
-	const char *unreadable, *ignored;
+	const char *unreadable, *ignored, *text;
 	struct error err;
-	char *text = NULL;
 
 	if (!p->id || p->has_spec || !workflow_state(p->workflow, "spec-finding"))
 		return;
-	if (env->find_specs(&p->repo, a, p->id, &p->specs, &p->n_specs, &err) < 0) {
+	if (environment_local.find_specs(&p->repo, a, p->id, &p->specs, &p->n_specs, &err) < 0) {
 		fail_with(a, p, "spec", &err);
 		return;
 	}
@@ -400,8 +407,7 @@ static void preflight_check_spec(struct arena *a, struct preflight *p)
 		return;
 	}
 	p->spec_unclear = environment_check_specs(p->repo, p->id, p->specs, p->n_specs, &err) < 0;
-	if (p->spec_unclear ||
-		env->read_input(&p->repo, a, "spec", p->specs[0], &text, &digest, &err) < 0)
+	if (p->spec_unclear || read_spec(a, p, p->specs[0], &text, &err) < 0)
 		fail_with(a, p, "spec", &err);
 	else if (!text)
 		fail(a, p, ERR_INPUT, "spec",

@@ -112,60 +112,48 @@ static const json *replay_take_value(void *data, const char *what)
 	return json_get(replay_take(data, what), "value");
 }
 
-static int replay_need(void *data, const char *what, const json **value, struct error *err)
+static int replay_lacks(const char *what, struct error *err)
 {
-	const json *seen = replay_take(data, what);
-
-	*value = json_get(seen, "value");
-	return seen ? 0 : error_set(err, ERR_SYSTEM, "the journal has no result of '%s'", what);
+	return error_set(err, ERR_SYSTEM, "the journal has no result of '%s'", what);
 }
 
 static int replay_find_specs(
 	void *data, struct arena *a, const char *id, char ***paths, size_t *n, struct error *err)
 {
-	const json *list;
-	int rc = replay_need(data, "specs", &list, err);
+	const json *list = replay_take_value(data, "specs");
 
 	(void)id;
 	*paths = (char **)json_dup_texts(a, list, n);
-	return rc;
-}
-
-static int replay_read_input(void *data, struct arena *a, const char *what, const char *path,
-	char **text, const char **digest, struct error *err)
-{
-	const json *value = replay_take_value(data, what);
-
-	(void)path, (void)err;
-	*text = json_dup(a, value, "text");
-	*digest = json_dup(a, value, "digest");
-	return 0;
+	return list ? 0 : replay_lacks("specs", err);
 }
 
 static int replay_carry_out(void *data, const struct effect_kind *kind,
 	const struct item_place *place, const char *id, bool *done, struct error *err)
 {
-	const json *value;
-	const char *fault;
+	const json *value = replay_take_value(data, kind->name);
+	const char *fault = json_get_str(value, "fault");
 
 	(void)place, (void)id;
-	if (replay_need(data, kind->name, &value, err) < 0)
-		return -1;
-	fault = json_get_str(value, "fault");
+	if (!value)
+		return replay_lacks(kind->name, err);
 	*done = str_is(str_of(json_text(value)), "yes");
 	return fault ? error_set(err, ERR_CHECK, "%s", fault) : 0;
 }
 
-/* Without a value: it could not be read then. The journal has nothing if no program could. */
-static int replay_read_forge(void *data, struct arena *a, const char *what, const char *pr_url,
-	char **text, struct error *err)
+/* Without a value: it could not be read then. What is as before, and what no program could read, is
+ * not in the journal; evidence and facts of the project always are. */
+static int replay_ask(void *data, struct arena *a, const struct environment_input *input,
+	json **answer, struct error *err)
 {
-	const json *seen = replay_take(data, what);
+	const json *seen = replay_take(data, input->what), *value = json_get(seen, "value");
 
-	(void)pr_url;
-	*text = json_dup(a, seen, "value");
-	return seen && !*text ? error_set(err, ERR_SYSTEM, "the %s could not be read then", what)
-			      : 0;
+	(void)a;
+	if (seen && !value)
+		return error_set(err, ERR_SYSTEM, "the %s could not be read then", input->what);
+	if (!seen && (input->evidence || input->project))
+		return replay_lacks(input->what, err);
+	*answer = value ? json_copy(value) : NULL;
+	return 0;
 }
 
 /* Only a place that was chosen, or made again, is in the journal. */
@@ -180,48 +168,6 @@ static int replay_enter(void *data, struct arena *a, const char *id, struct item
 	if (value)
 		place_from_json(a, value, r->file.dir, place);
 	return 0;
-}
-
-static int replay_marks(
-	void *data, struct arena *a, const struct item_place *place, json **out, struct error *err)
-{
-	const json *value = replay_take_value(data, "marks");
-
-	(void)a, (void)place, (void)err;
-	*out = value ? json_copy(value) : json_array();
-	return 0;
-}
-
-static int replay_take_script(void *data, struct arena *a, const struct item_place *place,
-	const char *command, json **out, struct error *err)
-{
-	const json *value = replay_take_value(data, "script");
-
-	(void)a, (void)place, (void)command, (void)err;
-	*out = value ? json_copy(value) : NULL;
-	return 0;
-}
-
-static int replay_collect(void *data, struct arena *a, const struct evidence_query *q,
-	struct evidence *out, struct error *err)
-{
-	const json *value;
-	int rc = replay_need(data, "evidence", &value, err);
-
-	(void)q;
-	evidence_from_json(a, value, out);
-	return rc;
-}
-
-static int replay_project(
-	void *data, struct arena *a, const struct project_query *q, json **facts, struct error *err)
-{
-	const json *value;
-	int rc = replay_need(data, "project", &value, err);
-
-	(void)a, (void)q;
-	*facts = value ? json_copy(value) : NULL;
-	return rc;
 }
 
 /* Only a script that was running is in the journal. */
@@ -275,14 +221,14 @@ static int replay_holder(
 }
 
 static const struct environment from_journal = {.find_specs = replay_find_specs,
-	.read_input = replay_read_input,
+	.read_input = replay_ask,
 	.enter = replay_enter,
-	.marks = replay_marks,
-	.take_script = replay_take_script,
+	.marks = replay_ask,
+	.take_script = replay_ask,
 	.carry_out = replay_carry_out,
-	.read_forge = replay_read_forge,
-	.evidence = replay_collect,
-	.project = replay_project,
+	.read_forge = replay_ask,
+	.evidence = replay_ask,
+	.project = replay_ask,
 	.still_running = replay_still_running,
 	.client = replay_client,
 	.client_ended = replay_client_ended,

@@ -63,38 +63,40 @@ static int simulator_carry_out(void *data, const struct effect_kind *kind,
 	return 0;
 }
 
-static int simulator_read_forge(void *data, struct arena *a, const char *what, const char *pr_url,
-	char **text, struct error *err)
+static int simulator_read_forge(void *data, struct arena *a, const struct environment_input *input,
+	json **answer, struct error *err)
 {
 	struct simulator *s = data;
 
-	(void)pr_url;
-	if (strcmp(what, "checks") != 0)
+	(void)a;
+	if (strcmp(input->what, "checks") != 0)
 		return 0;
 	s->environment.requested |= EFFECT_PR_CHECKS;
 	if (s->environment.checks == CHECKS_UNKNOWN)
 		return error_set(err, ERR_SYSTEM, "cannot read the checks");
-	*text = arena_dup(a, s->environment.checks == CHECKS_RED ? STR("build: failed") : STR(""));
+	*answer = json_string(s->environment.checks == CHECKS_RED ? STR("build: failed") : STR(""));
 	return 0;
 }
 
 /* What answers will be compared with is always found as it should be. */
-static int simulator_evidence(void *data, struct arena *a, const struct evidence_query *q,
-	struct evidence *out, struct error *err)
+static int simulator_evidence(void *data, struct arena *a, const struct environment_input *input,
+	json **answer, struct error *err)
 {
 	struct simulator *s = data;
+	const struct evidence_query *q = input->evidence;
 	bool moved =
 		s->environment.moved && !q->before && q->kinds & (EVIDENCE_TREE | EVIDENCE_REVIEW);
+	struct evidence found = {.head = moved ? "c2" : "c1", .tree = moved ? "t2" : "t1"};
 
 	(void)a, (void)err;
-	*out = (struct evidence){.head = moved ? "c2" : "c1", .tree = moved ? "t2" : "t1"};
-	if (q->before)
-		return 0;
-	s->environment.requested |= SIMULATOR_EVIDENCE;
-	s->environment.claimed |= q->kinds;
-	for (size_t i = 0; i < EVIDENCE_KINDS; i++)
+	if (!q->before) {
+		s->environment.requested |= SIMULATOR_EVIDENCE;
+		s->environment.claimed |= q->kinds;
+	}
+	for (size_t i = 0; !q->before && i < EVIDENCE_KINDS; i++)
 		if ((q->kinds & s->environment.refuted) >> i & 1)
-			out->faults[i] = evidence_name(1u << i);
+			found.faults[i] = evidence_name(1u << i);
+	*answer = evidence_to_json(&found);
 	return 0;
 }
 

@@ -52,22 +52,26 @@ static int enter(void *data, struct arena *a, const char *id, struct item_place 
 	return 0;
 }
 
-static int read_forge(void *data, struct arena *a, const char *what, const char *pr_url,
-	char **text, struct error *err)
+static int read_forge(void *data, struct arena *a, const struct environment_input *input,
+	json **answer, struct error *err)
 {
-	bool checks = strcmp(what, "checks") == 0;
+	bool checks = strcmp(input->what, "checks") == 0;
 	const char *is = checks ? t.checks : t.comments;
 
-	(void)data, (void)pr_url;
+	(void)data, (void)a;
 	if (checks ? t.checks_fail : t.comments_fail)
 		return error_set(err, ERR_SYSTEM, "gh is not logged in");
-	*text = is ? arena_dup(a, str_of(is)) : NULL;
+	*answer = is ? json_string(str_of(is)) : NULL;
 	return 0;
 }
 
-int engine_rig_evidence(void *data, struct arena *a, const struct evidence_query *q,
-	struct evidence *out, struct error *err)
+int engine_rig_evidence(void *data, struct arena *a, const struct environment_input *input,
+	json **answer, struct error *err)
 {
+	const struct evidence_query *q = input->evidence;
+	struct evidence found = {
+		.head = t.head, .tree = t.tree, .patch = t.patch, .same_as = t.same_as};
+
 	(void)data, (void)a;
 	t.collected++;
 	if (t.evidence_fails)
@@ -79,11 +83,10 @@ int engine_rig_evidence(void *data, struct arena *a, const struct evidence_query
 		t.named = q->named.n ? arena_dup(&t.arena, str_of(q->named.items[0].commit)) : "";
 		t.pr_asked = q->pr_url ? arena_dup(&t.arena, str_of(q->pr_url)) : "";
 	}
-	*out = (struct evidence){
-		.head = t.head, .tree = t.tree, .patch = t.patch, .same_as = t.same_as};
 	for (size_t i = 0; i < EVIDENCE_KINDS; i++)
 		if ((q->kinds & t.refuted) >> i & 1)
-			out->faults[i] = t.fault;
+			found.faults[i] = t.fault;
+	*answer = evidence_to_json(&found);
 	return 0;
 }
 

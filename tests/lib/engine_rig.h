@@ -75,8 +75,7 @@ int engine_rig_setup(void **state);
 /* Finds t.specs. */
 int engine_rig_find_specs(
 	void *data, struct arena *a, const char *id, char ***paths, size_t *n, struct error *err);
-int engine_rig_evidence(void *data, struct arena *a, const struct evidence_query *q,
-	struct evidence *out, struct error *err);
+environment_ask engine_rig_evidence;
 bool still_running(void *data, const struct context_file *f, const char *id);
 
 /* Replaying the journal of a test gives the same documents. */
