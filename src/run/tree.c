@@ -558,9 +558,10 @@ struct outstanding_walk {
 	size_t held;      /* children that wait for others */
 };
 
-/* `held`: nobody of this session carries the actions out. */
-static int walk_item(
-	struct outstanding_walk *w, const char *document, bool held, struct error *err);
+/* `item`: whose document it must be, or a copied one leads to itself; NULL: at the top. `held`:
+ * nobody of this session carries the actions out. */
+static int walk_item(struct outstanding_walk *w, const char *document, const char *item, bool held,
+	struct error *err);
 
 static int walk_actions(
 	struct outstanding_walk *w, struct context_file *f, bool held, struct error *err)
@@ -575,9 +576,10 @@ static int walk_actions(
 
 		w->due += answered && !held && !json_get(i, "carried");
 		if (action_kind(i) == ACTION_CHILD && !answered) {
-			if (walk_item(w,
-				    run_child_document(&w->arena, f->path, json_get_str(i, "item")),
-				    held, err) < 0)
+			const char *item = json_get_str(i, "item");
+
+			if (walk_item(w, run_child_document(&w->arena, f->path, item), item, held,
+				    err) < 0)
 				return -1;
 			continue;
 		}
@@ -601,20 +603,24 @@ static bool is_held_up(struct outstanding_walk *w, struct context_file *f)
 	       (lease_read(f, &h, &ignored) == 0 && h.live && !str_is(w->owner, h.owner));
 }
 
-static int walk_item(struct outstanding_walk *w, const char *document, bool held, struct error *err)
+static int walk_item(struct outstanding_walk *w, const char *document, const char *item, bool held,
+	struct error *err)
 {
 	CLEANUP(context_close) struct context_file f = {0};
 	struct lease_holder h;
-	bool top = !w->owner.p;
+	struct str id;
 
-	if (!top && !path_exists(document)) {
+	if (item && !path_exists(document)) {
 		w->due++;
 		return 0;
 	}
 	if (context_open(&f, document, CONTEXT_READ_ONLY, err) < 0)
 		return -1;
-	if (top) {
-		w->owner = STR("");
+	id = context_get(&f.doc, "work_item_id");
+	if (item && !str_is(id, item))
+		return error_set(err, ERR_STATE, "'%s' belongs to work item '%s', not to '%s'",
+			document, id.p, item);
+	if (!item) {
 		if (lease_read(&f, &h, err) < 0)
 			return -1;
 		if (h.owner)
@@ -632,7 +638,7 @@ int run_outstanding_load(const char *document, struct run_outstanding *o, struct
 	int rc;
 
 	*o = (struct run_outstanding){.open = json_array(), .rest = json_array()};
-	rc = walk_item(&w, document, false, err);
+	rc = walk_item(&w, document, NULL, false, err);
 	/* A step that found nothing to do has released the lease. */
 	o->waits = w.held && !json_len(o->open) && (!w.due || !w.owner.n);
 	arena_release(&w.arena);
