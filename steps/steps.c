@@ -29,8 +29,8 @@ const struct workflow_builtin *steps_builtin(void)
 	static struct workflow_builtin table[COUNT(steps)];
 
 	for (size_t i = 0; steps[i]; i++)
-		table[i] = (struct workflow_builtin){
-			steps[i]->state, steps[i]->triggers, steps[i]->evidence};
+		table[i] = (struct workflow_builtin){steps[i]->state, steps[i]->triggers,
+			steps[i]->evidence, steps[i]->answer, steps[i]->verdicts};
 	return table;
 }
 

@@ -1,3 +1,4 @@
+#include "context/context.h"
 #include "src/base/vec.h"
 #include "src/workflow/workflow.h"
 
@@ -240,11 +241,10 @@ static bool writes(const struct workflow_state *s, const char *section)
 	return false;
 }
 
-#define BRIEF "Researcher Brief"
-
 static bool writes_brief(const struct workflow_state *s)
 {
-	return !strcmp(s->name, "researching") || !strcmp(s->name, "debugging") || writes(s, BRIEF);
+	return !strcmp(s->name, "researching") || !strcmp(s->name, "debugging") ||
+	       writes(s, CONTEXT_BRIEF);
 }
 
 /* Marks the states that can be reached without leaving one that `gives` something. */
@@ -305,36 +305,43 @@ static void check_brief(struct workflow_check *c)
 	if (s && !s->declared && find_without(c, writes_brief)[s - c->w->states])
 		workflow_check_fault(c, s->line, s->col,
 			"the developer of '%s' gets no task: no state before it writes the "
-			"'" BRIEF "', as 'researching' does",
+			"'" CONTEXT_BRIEF "', as 'researching' does",
 			s->name);
 }
 
-/* The machine, or a built-in state, writes it. */
-static bool is_known_section(const char *section)
+/* The machine writes it in every workflow. */
+static bool is_machine_section(const char *section)
 {
-	static const char *const names[] = {"Spec", BRIEF, "Implementation Summary", "PR URL",
-		"Debug Report", "Validate Result", "Review Notes", "Last Failure", "Failed Answer",
-		"Pull Request Comments", "Troubleshooter Log", "Signoff Review", "Signoff Research",
-		"Signoff Build Result", NULL};
+	static const char *const names[] = {CONTEXT_LAST_FAILURE, CONTEXT_FAILED_ANSWER,
+		CONTEXT_COMMENTS, CONTEXT_TROUBLE_LOG, NULL};
 
-	return str_in(str_of(section), names) || str_starts(str_of(section), "Fix ") ||
-	       str_starts(str_of(section), "Earlier ");
+	return str_in(str_of(section), names) || str_starts(str_of(section), CONTEXT_EARLIER);
+}
+
+/* The machine, or a built-in state, writes it. */
+static bool is_known_section(const struct workflow_check *c, const char *section)
+{
+	static const char *const names[] = {CONTEXT_SPEC, CONTEXT_PULL_REQUEST, NULL};
+
+	for (const struct workflow_builtin *s = c->builtin; s && s->state; s++)
+		if ((s->answer && !strcmp(s->answer, section)) ||
+			(s->verdicts && str_in(str_of(section), s->verdicts)))
+			return true;
+	return is_machine_section(section) || str_in(str_of(section), names) ||
+	       str_starts(str_of(section), CONTEXT_FIX);
 }
 
 /* Its text would be replaced or removed before anybody reads it, or counted as the answer. */
-static bool is_machine_section(const struct workflow *w, const char *section)
+static bool is_overwritten(const struct workflow *w, const char *section)
 {
-	static const char *const names[] = {"Last Failure", "Failed Answer",
-		"Pull Request Comments", "Troubleshooter Log", NULL};
-
-	return str_in(str_of(section), names) || str_starts(str_of(section), "Earlier ") ||
-	       (!strcmp(section, "Spec") && workflow_state(w, "spec-finding"));
+	return is_machine_section(section) ||
+	       (!strcmp(section, CONTEXT_SPEC) && workflow_state(w, "spec-finding"));
 }
 
 static void check_reads(struct workflow_check *c, const struct declared_action *it)
 {
 	for (size_t i = 0; i < it->n_reads; i++) {
-		bool written = is_known_section(it->reads[i]);
+		bool written = is_known_section(c, it->reads[i]);
 
 		for (size_t k = 0; k < c->w->n_states && !written; k++)
 			written = writes(&c->w->states[k], it->reads[i]);
@@ -351,7 +358,7 @@ static void check_sections(struct workflow_check *c)
 		for (size_t k = 0; k < c->w->declared[i].n; k++) {
 			const struct declared_action *it = &c->w->declared[i].items[k];
 
-			if (is_machine_section(c->w, it->writes))
+			if (is_overwritten(c->w, it->writes))
 				workflow_check_fault(c, it->line, it->col,
 					"'writes' names the section '%s', which the machine writes",
 					it->writes);

@@ -245,6 +245,8 @@ struct workflow_builtin {
 	const char *state;
 	const char *const *triggers; /* NULL-ended; the first is the good one */
 	unsigned evidence;           /* of enum evidence_kind: what its answers claim */
+	const char *answer;          /* the section that it writes; NULL: none */
+	const char *const *verdicts; /* others, NULL-ended; NULL: none */
 };
 
 /* Whether a run may end in `done` with commits that were never pushed. */

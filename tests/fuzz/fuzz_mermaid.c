@@ -6,8 +6,9 @@
 #include "tests/fuzz/fuzz.h"
 
 static const char *const triggers[] = {"approved", "changes_requested", NULL};
-static const struct workflow_builtin builtin[] = {{"signoff", triggers, 0},
-	{"fixing-pr", triggers, 0}, {"researching", triggers + 1, 0}, {0}};
+static const struct workflow_builtin builtin[] = {{.state = "signoff", .triggers = triggers},
+	{.state = "fixing-pr", .triggers = triggers},
+	{.state = "researching", .triggers = triggers + 1}, {0}};
 
 static void draw(struct arena *a, const struct workflow *w)
 {

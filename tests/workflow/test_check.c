@@ -378,7 +378,8 @@ TEST(the_shipped_workflows_have_no_faults)
 static int prepare(void **state)
 {
 	static const char *const work[] = {"ok", "bad", NULL}, *const rest[] = {"ok", NULL};
-	static const struct workflow_builtin table[] = {{"work", work, 0}, {"rest", rest, 0}, {0}};
+	static const struct workflow_builtin table[] = {
+		{.state = "work", .triggers = work}, {.state = "rest", .triggers = rest}, {0}};
 
 	(void)state;
 	builtin = table;
