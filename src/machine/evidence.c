@@ -43,7 +43,7 @@ json *evidence_to_json(const struct evidence *e)
 		JSON_IF(e->left, JSON_TEXT("left", e->left)), JSON_VALUE("faults", faults));
 }
 
-void evidence_from_json(struct arena *a, const json *j, struct evidence *out)
+static void evidence_from_json(struct arena *a, const json *j, struct evidence *out)
 {
 	*out = (struct evidence){.head = json_dup(a, j, "head"),
 		.tree = json_dup(a, j, "tree"),

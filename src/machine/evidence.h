@@ -64,6 +64,5 @@ int evidence_load_approved(
 
 /* As JSON: how the environment answers, and what the journal keeps. */
 json *evidence_to_json(const struct evidence *e);
-void evidence_from_json(struct arena *a, const json *j, struct evidence *out);
 
 #endif

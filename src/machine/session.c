@@ -74,14 +74,13 @@ int engine_admit(const struct engine *e, struct error *err)
 	return why_over(e, &h) ? 0 : machine_session_admit(e, &h, err);
 }
 
-/* The journal cannot tell later what the clock and the processes of this time said. */
+/* The store cannot tell later what the clock and the processes of this time said. */
 static void note_holder(struct engine_run *r)
 {
 	const struct lease_holder *h = &r->holder;
 
 	context_seen(r->e->file, "holder",
-		JSON_OBJECT(JSON_TEXT("owner", h->owner ? h->owner : ""),
-			JSON_TEXT("from", h->from ? h->from : ""), JSON_INT("fence", h->fence),
+		JSON_OBJECT(
 			JSON_INT("live", h->live), JSON_IF(h->over, JSON_TEXT("over", h->over))));
 }
 

@@ -1,7 +1,5 @@
 #include "src/verify/item_store.h"
 
-#define DOCUMENT "doc/"
-
 static struct item_store *item_store_of(const struct store *s)
 {
 	return (struct item_store *)s->backend;
@@ -9,8 +7,8 @@ static struct item_store *item_store_of(const struct store *s)
 
 static struct item_key *find_item_key(const struct item_store *s, struct str key)
 {
-	if (str_starts(key, DOCUMENT))
-		key = STR(DOCUMENT);
+	if (str_starts(key, ITEM_DOCUMENT))
+		key = STR(ITEM_DOCUMENT);
 	for (size_t i = 0; i < s->keys.n; i++)
 		if (str_is(key, s->keys.items[i].key))
 			return &s->keys.items[i];
@@ -22,8 +20,8 @@ void item_store_put(struct item_store *s, struct str key, struct str value, int6
 	struct item_key *k = find_item_key(s, key);
 
 	if (!k) {
-		vec_push(&s->keys, (struct item_key){.key = str_starts(key, DOCUMENT)
-								    ? DOCUMENT
+		vec_push(&s->keys, (struct item_key){.key = str_starts(key, ITEM_DOCUMENT)
+								    ? ITEM_DOCUMENT
 								    : arena_dup(&s->arena, key)});
 		k = &s->keys.items[s->keys.n - 1];
 	}
@@ -152,14 +150,14 @@ static int item_store_exists(struct store_backend *b, const char *dir, const cha
 	const char *file, bool *there, struct error *err)
 {
 	(void)dir, (void)name, (void)file, (void)err;
-	*there = find_item_key((struct item_store *)b, STR(DOCUMENT)) != NULL;
+	*there = find_item_key((struct item_store *)b, STR(ITEM_DOCUMENT)) != NULL;
 	return 0;
 }
 
 static int item_store_read_file(struct store_backend *b, const char *dir, const char *file,
 	struct buf *out, bool *missing, struct error *err)
 {
-	const struct item_key *k = find_item_key((struct item_store *)b, STR(DOCUMENT));
+	const struct item_key *k = find_item_key((struct item_store *)b, STR(ITEM_DOCUMENT));
 
 	(void)dir;
 	*missing = !k;

@@ -8,8 +8,10 @@
 #include "src/base/vec.h"
 #include "src/store/store.h"
 
+#define ITEM_DOCUMENT "doc/" /* the key of the document, whatever its name */
+
 struct item_key {
-	const char *key; /* of the document, whatever its name: "doc/" */
+	const char *key;
 	struct buf value;
 	int64_t mod; /* 0: deleted, or a document that is not committed */
 };

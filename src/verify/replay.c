@@ -15,8 +15,6 @@
 #include "src/workflow/workflow.h"
 #include "steps/steps.h"
 
-#define DOCUMENT "doc/"
-
 enum { SHOWN_MAX = 300 };
 
 struct replay {
@@ -287,11 +285,11 @@ static void follow_commit(struct replay *r)
 	r->now.seq = r->events;
 	r->part++;
 	for (size_t i = 0; i < c->n_changes; i++)
-		if (!str_starts(c->changes[i].kv.key, DOCUMENT))
+		if (!str_starts(c->changes[i].kv.key, ITEM_DOCUMENT))
 			item_store_put(&r->now, c->changes[i].kv.key, c->changes[i].kv.value,
 				c->changes[i].deleted ? 0 : c->changes[i].rev);
 	if (c->document)
-		item_store_put(&r->now, STR(DOCUMENT), c->text, c->removed ? 0 : c->rev);
+		item_store_put(&r->now, STR(ITEM_DOCUMENT), c->text, c->removed ? 0 : c->rev);
 }
 
 /* The value of a key, or of the document, once the transaction is committed. */
@@ -315,7 +313,7 @@ static enum store_status commit_again(struct store *s, struct arena *a, const st
 {
 	const struct store_txn events = {.events = t->events}, none = {0};
 	struct replay *r = replay_of(s);
-	struct str document = value_after(r, a, t, DOCUMENT),
+	struct str document = value_after(r, a, t, ITEM_DOCUMENT),
 		   place = value_after(r, a, t, PLACE_KEY);
 
 	if (!next_is_part(r))
@@ -323,7 +321,7 @@ static enum store_status commit_again(struct store *s, struct arena *a, const st
 	buf_clear(&r->now.events);
 	(void)item_store_methods.txn(s, a, &events, result, err);
 	follow_commit(r);
-	(void)(differs(r, "document", value_after(r, a, &none, DOCUMENT), document) ||
+	(void)(differs(r, "document", value_after(r, a, &none, ITEM_DOCUMENT), document) ||
 		differs(r, "events", r->next.events, buf_str(&r->now.events)) ||
 		differs(r, "key '" PLACE_KEY "'", value_after(r, a, &none, PLACE_KEY), place));
 	read_next(r);
@@ -578,17 +576,20 @@ int replay_verify(const struct history_place *place, json **result, struct error
 
 /* ---- report ---- */
 
+static long long reported(const json *of, const char *key)
+{
+	return (long long)json_get_int(of, key, 0);
+}
+
 static void report_difference(const json *d, struct buf *out)
 {
 	const char *op = json_get_str(d, "op"), *what = json_get_str(d, "what"),
 		   *by = json_get_str(d, "by");
-	int64_t line = json_get_int(d, "line", 0);
 
-	buf_addf(out, "revision %lld (%s)", (long long)json_get_int(d, "rev", 0),
-		*op ? op : "unknown");
-	if (line)
+	buf_addf(out, "revision %lld (%s)", reported(d, "rev"), *op ? op : "unknown");
+	if (json_get(d, "line"))
 		buf_addf(out, ", line %lld of the %s:\n  recorded: %s\n  replayed: %s\n",
-			(long long)line, what, json_get_str(d, "recorded"),
+			reported(d, "line"), what, json_get_str(d, "recorded"),
 			json_get_str(d, "replayed"));
 	else
 		buf_addf(out, ": %s\n", what);
@@ -598,21 +599,18 @@ static void report_difference(const json *d, struct buf *out)
 
 void replay_report(const json *result, struct buf *out)
 {
-	static const struct {
-		const char *key, *after;
-	} counts[] = {{"commits", " commits, "}, {"events", " events; "},
-		{"replayed", " replayed, "}, {"differ", " differ\n"}};
+	const json *taken = json_get(result, "taken"), *first = json_get(result, "first");
 
-	buf_addf(out, "%s: ", json_get_str(result, "file"));
-	for (size_t i = 0; i < COUNT(counts); i++)
-		buf_addf(out, "%lld%s", (long long)json_get_int(result, counts[i].key, 0),
-			counts[i].after);
-	for (const json *t = json_first(json_get(result, "taken")); t; t = json_next(t)) {
+	buf_addf(out, "%s: %lld commits, %lld events; %lld replayed, %lld differ\n",
+		json_get_str(result, "file"), reported(result, "commits"),
+		reported(result, "events"), reported(result, "replayed"),
+		reported(result, "differ"));
+	for (const json *t = json_first(taken); t; t = json_next(t)) {
 		const char *text = find_operation(json_key(t))->taken;
 
 		buf_addf(out, "taken as they are: %lld, %s\n", (long long)json_int(t, 0),
 			text ? text : json_key(t));
 	}
-	if (json_first(json_get(result, "first")))
-		report_difference(json_get(result, "first"), out);
+	if (json_first(first))
+		report_difference(first, out);
 }

@@ -133,7 +133,7 @@ static void release_in_memory(struct store_backend *b)
 static void put_in_memory(struct store_backend *b, const char *path, struct str text)
 {
 	(void)path;
-	item_store_put((struct item_store *)b, STR("doc/"), text, 0);
+	item_store_put((struct item_store *)b, STR(ITEM_DOCUMENT), text, 0);
 }
 
 const struct simulator_kind simulator_in_memory = {
