@@ -450,35 +450,29 @@ static bool replay_set(struct replay *r)
 	return key != NULL;
 }
 
-/* What people did is an input; the store adds no events to it. */
-static bool check_edit(struct replay *r)
-{
-	(void)differs(r, "events", r->next.events, (struct str){0});
-	return false;
-}
-
 static const struct replay_operation {
 	const char *name; /* NULL: any other */
 	bool (*run)(struct replay *r);
 	const char *taken; /* for people: why commits of the operation are taken as recorded */
+	bool edit;         /* by people, to which the store adds no events */
 } operations[] = {
-	{"step", replay_step, "step"},
-	{"record", replay_record, "answers that changed nothing"},
-	{"run", replay_events, "run"},
-	{"set", replay_set, "set"},
-	{"retry", NULL, "begun again after a failure"},
-	{"wait", NULL, "waits for a usage limit"},
-	{"restore", NULL, "restored to an earlier revision"},
-	{"give back", NULL, "leases that a session gave back"},
-	{"edit", check_edit, "edited by hand"},
-	{"removed", check_edit, "removed by hand"},
-	{"import", NULL, "taken over without a journal"},
-	{"fork", NULL, "the beginning of a fork"},
-	{"request", NULL, "what people asked of a run"},
-	{"exec", NULL, "calls of exec that renewed a lease"},
-	{"keep", NULL, "leases that a run kept"},
-	{"clock set back", NULL, "new ends of leases after the clock was set back"},
-	{NULL, NULL, NULL},
+	{"step", replay_step, "step", false},
+	{"record", replay_record, "answers that changed nothing", false},
+	{"run", replay_events, "run", false},
+	{"set", replay_set, "set", false},
+	{"retry", NULL, "begun again after a failure", false},
+	{"wait", NULL, "waits for a usage limit", false},
+	{"restore", NULL, "restored to an earlier revision", false},
+	{"give back", NULL, "leases that a session gave back", false},
+	{"edit", NULL, "edited by hand", true},
+	{"removed", NULL, "removed by hand", true},
+	{"import", NULL, "taken over without a journal", false},
+	{"fork", NULL, "the beginning of a fork", false},
+	{"request", NULL, "what people asked of a run", false},
+	{"exec", NULL, "calls of exec that renewed a lease", false},
+	{"keep", NULL, "leases that a run kept", false},
+	{"clock set back", NULL, "new ends of leases after the clock was set back", false},
+	{NULL, NULL, NULL, false},
 };
 
 static const struct replay_operation *find_operation(const char *name)
@@ -490,14 +484,11 @@ static const struct replay_operation *find_operation(const char *name)
 	return o;
 }
 
-/* The operation began at the time that its note has; an edit by hand has none. False: it cannot be
- * run again, and nothing was done. */
-static bool run_operation(struct replay *r)
+/* The operation began at the time that its note has. False: it cannot be run again, and nothing was
+ * done. */
+static bool run_operation(struct replay *r, const struct replay_operation *o)
 {
-	const struct replay_operation *o = find_operation(r->op);
-	const char *at = json_get_str(r->note, "at");
-
-	if (!o->run || r->part || !fix_clock(at ? at : r->next.ts))
+	if (!o->run || r->part || !fix_clock(json_get_str(r->note, "at")))
 		return false;
 	return context_open_on(&r->file, &r->now.backend, r->recorded.place->path,
 		       CONTEXT_MAY_CREATE, &r->err) < 0 ||
@@ -506,6 +497,7 @@ static bool run_operation(struct replay *r)
 
 static void verify_operation(struct replay *r)
 {
+	const struct replay_operation *o = find_operation(op_of(r->next.note));
 	const struct str none = {0};
 	const char *op;
 	int64_t n, first;
@@ -517,13 +509,15 @@ static void verify_operation(struct replay *r)
 	r->part = first = json_get_int(r->note, "part", 1) - 1;
 	r->taken = 0;
 	r->err = (struct error){0};
-	was_run = run_operation(r);
+	was_run = run_operation(r, o);
 	context_close(&r->file);
 	r->file = (struct context_file){0};
 	while (next_is_part(r)) {
 		if (was_run)
 			note_difference(
 				r, r->err.code ? r->err.text : "nothing was saved", 0, none, none);
+		else if (o->edit)
+			(void)differs(r, "events", r->next.events, none);
 		follow_commit(r);
 		read_next(r);
 	}

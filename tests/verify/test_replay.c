@@ -154,6 +154,21 @@ REPLAY_TEST(an_edit_by_hand_is_an_input)
 	assert_int_equal(v.replayed, v.commits - 2);
 }
 
+REPLAY_TEST(an_edit_that_mends_a_broken_one_is_an_input)
+{
+	FILES_ONLY;
+	char *good;
+
+	a_run();
+	good = document();
+	replay_edit("state: ", "estate: ");
+	assert_int_equal(step_as("ADR-7", false, NULL), -1);
+	write_by_hand(good);
+	answer("ADR-7/fixing-pr/1", "fixed", "Fixed.");
+	assert_same();
+	assert_int_equal(taken("edit"), 2);
+}
+
 REPLAY_TEST(a_refused_answer_is_taken_as_recorded)
 {
 	a_run();
