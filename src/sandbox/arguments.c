@@ -2,12 +2,12 @@
  * arguments.c: what a command sees, as arguments of bwrap: reads by an allow list, few places to
  * write, and an environment by an allow list. As root a list matters most: modes protect nothing.
  */
-#include <glob.h>
 #include <sys/stat.h>
 #include "src/sandbox/sandbox_internal.h"
 #include "src/sys/directory.h"
 #include "src/sys/git.h"
 #include "src/sys/path.h"
+#include "src/sys/process.h"
 
 struct list {
 	struct sandbox *s;
@@ -68,35 +68,32 @@ static bool arguments_is_fresh(const char *made)
 	return true;
 }
 
-static int copy_etc(
-	struct sandbox *s, const char *etc, const char *const *names, size_t n, struct error *err)
+/* Files without secrets; `*` and `?` as the shell has them. */
+#define ETC_NAMES                                                                                  \
+	"alternatives bash.bashrc bash_completion.d ca-certificates ca-certificates.conf "         \
+	"crypto-policies debian_version default/locale dotnet emacs fonts gai.conf group "         \
+	"host.conf hostname hosts inputrc java* ld.so.* localtime locale* lsb-release "            \
+	"machine-id magic* mailcap manpath.config maven mime.types mke2fs.conf nsswitch.conf "     \
+	"os-release passwd perl php pki protocols python* redhat-release resolv.conf rpc "         \
+	"services shells skel ssl/certs ssl/openssl.cnf terminfo texmf timezone vim xdg"
+
+static int copy_etc(struct sandbox *s, const char *etc, struct error *err)
 {
-	CLEANUP(globfree) glob_t found = {0};
+	static const char script[] = "cd /etc && mkdir -p -- \"$0/ssh\" && "
+				     "cp -RH --parents -- " ETC_NAMES " \"$0\" 2>/dev/null\n"
+				     "chmod -R u+rwX -- \"$0\" && touch -- \"$0/.made\"";
 	const char *fresh = arena_printf(s->arena, "%s.%ld", etc, (long)getpid());
 	const char *old = arena_printf(s->arena, "%s.old", fresh);
+	const char *const argv[] = {"/bin/sh", "-c", script, fresh, NULL};
+	struct process p = {.argv = argv, .output = -1};
+	struct process_end end;
 
-	for (size_t i = 0; i < n; i++)
-		(void)glob(arena_printf(s->arena, "/etc/%s", names[i]), i ? GLOB_APPEND : 0, NULL,
-			&found);
-	for (size_t i = 0; i < found.gl_pathc; i++) {
-		const char *from = found.gl_pathv[i];
-		const char *to = path_join(s->arena, fresh, from + strlen("/etc/"));
-		CLEANUP(base_free) char *real = realpath(from, NULL);
-
-		if (!real || path_mkdirs(arena_dup(s->arena, path_dir(to)), err) < 0)
-			continue;
-		if (path_is_directory(real) ? sandbox_copy_tree(real, to, err) < 0
-					    : sandbox_copy_file(real, to, err) < 0)
-			return -1;
-	}
-	if (path_mkdirs(path_join(s->arena, fresh, "ssh"), err) < 0 ||
+	if (process_run(&p, &end, err) < 0 ||
 		sandbox_write_file(path_join(s->arena, fresh, "ssh/ssh_config"),
 			STR("Match exec \"env | grep -q ^https_proxy=http://127.0.0.1\"\n"
 			    "  ProxyCommand " BOX_PROGRAM " sandbox-connect %h %p\n"),
-			0644, err) < 0 ||
-		sandbox_write_file(path_join(s->arena, fresh, ".made"), STR(""), 0644, err) < 0)
+			0644, err) < 0)
 		return -1;
-	(void)chmod(fresh, 0755);
 	(void)(rename(etc, old) + 0);
 	if (rename(fresh, etc) < 0)
 		return error_errno(err, "cannot make '%s'", etc);
@@ -127,22 +124,13 @@ static int put_hosts(struct list *l, struct error *err)
 	return arguments_put_file(l, "--ro-bind-data", buf_str(&hosts), "/etc/hosts", err);
 }
 
-/* Files without secrets, in a copy: a mount for each would take longer than the command. */
+/* In a copy: a mount for each file would take longer than the command. */
 static int put_etc(struct list *l, struct error *err)
 {
 	const char *etc = path_join(l->s->arena, l->s->state, "sandbox/etc");
-	static const char *const names[] = {"alternatives", "bash.bashrc", "bash_completion.d",
-		"ca-certificates", "ca-certificates.conf", "crypto-policies", "debian_version",
-		"default/locale", "dotnet", "emacs", "fonts", "gai.conf", "group", "host.conf",
-		"hostname", "hosts", "inputrc", "java*", "ld.so.*", "localtime", "locale*",
-		"lsb-release", "machine-id", "magic*", "mailcap", "manpath.config", "maven",
-		"mime.types", "mke2fs.conf", "nsswitch.conf", "os-release", "passwd", "perl", "php",
-		"pki", "protocols", "python*", "redhat-release", "resolv.conf", "rpc", "services",
-		"shells", "skel", "ssl/certs", "ssl/openssl.cnf", "terminfo", "texmf", "timezone",
-		"vim", "xdg"};
 
 	if (!arguments_is_fresh(path_join(l->s->arena, etc, ".made")) &&
-		copy_etc(l->s, etc, names, COUNT(names), err) < 0)
+		copy_etc(l->s, etc, err) < 0)
 		return -1;
 	PUT(l, "--ro-bind", etc, "/etc");
 	return put_hosts(l, err);
