@@ -210,7 +210,7 @@ static int check_write(const struct check *c, const char *path, struct span at)
 	if (c->policy->write || !below)
 		return 0;
 	return deny_word(c->v, RULE_WRITE, at, str_of(path), STR(""),
-		"the policy does not allow writing; write below /tmp");
+		"the policy does not allow writing; write below $TMPDIR");
 }
 
 static int policy_check_redirects(const struct check *c, const struct command *n)

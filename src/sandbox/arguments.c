@@ -23,6 +23,11 @@ static void arguments_put(struct list *l, const char *const *words)
 
 #define PUT(l, ...) arguments_put(l, (const char *const[]){__VA_ARGS__, NULL})
 
+static bool sandbox_is_offline(const struct sandbox *s)
+{
+	return s->x->policy->network == NETWORK_NONE && !s->x->policy->hosts.n;
+}
+
 static void read_only(struct list *l, const char *path)
 {
 	if (path_exists(path))
@@ -174,15 +179,47 @@ static void put_path(struct list *l, const char *dir)
 		put_tool(l, path_join(l->s->arena, prefix, beside[i]));
 }
 
+/* HOME begins empty: settings and programs that one command leaves there would act in those of
+ * other roles. A client that is contained as a whole has its sessions there, and runs no other's
+ * text. Caches are shared. Without a network they are the user's downloads, where there are some,
+ * which nothing inside can change. */
+static int put_home(struct list *l, const char *home, struct error *err)
+{
+	/* The first ones can be the user's. */
+	static const char *const caches[] = {".cargo/registry", ".cargo/git", "go/pkg/mod",
+		".m2/repository", ".cache", ".npm/_cacache", ".gradle/caches"};
+	enum { SEEDS = 4 };
+	struct sandbox *s = l->s;
+	const char *kept = path_join(s->arena, s->dir, "home");
+
+	if (s->x->keep_environment && path_mkdirs(kept, err) < 0)
+		return -1;
+	if (s->x->keep_environment)
+		PUT(l, "--bind", kept, home);
+	else
+		PUT(l, "--tmpfs", home, "--bind", s->caches, BOX_CACHES);
+	for (size_t i = 0; i < COUNT(caches); i++) {
+		const char *at = path_join(s->arena, home, caches[i]);
+		const char *cache = path_join(s->arena, s->caches, caches[i]);
+
+		if (i < SEEDS && sandbox_is_offline(s) && path_exists(at))
+			PUT(l, "--ro-bind", at, at);
+		else if (path_mkdirs(cache, err) < 0)
+			return -1;
+		else if (s->x->keep_environment)
+			PUT(l, "--bind", cache, at);
+		else
+			PUT(l, "--symlink", path_join(s->arena, BOX_CACHES, caches[i]), at);
+	}
+	return 0;
+}
+
 static void put_toolchains(struct list *l)
 {
 	static const char *const in_home[] = {".rustup", ".pyenv", ".nvm", ".sdkman", ".volta",
 		".asdf", ".bun", ".deno/bin", ".dotnet", ".ghcup", ".cargo/bin", ".cargo/env",
 		"go/bin", ".local/bin", ".local/lib", ".local/pipx", ".local/share/pnpm",
 		".local/share/uv", ".local/share/mise"};
-	/* Downloads of others, which nothing inside can change. */
-	static const char *const seeds[] = {
-		".cargo/registry", ".cargo/git", "go/pkg/mod", ".m2/repository"};
 	static const char *const variables[] = {
 		"JAVA_HOME", "GOROOT", "RUSTUP_HOME", "NVM_DIR", "PYENV_ROOT", "VIRTUAL_ENV"};
 	const char *home = getenv("HOME"), *value;
@@ -190,10 +227,6 @@ static void put_toolchains(struct list *l)
 
 	for (size_t i = 0; home && i < COUNT(in_home); i++)
 		put_tool(l, path_join(l->s->arena, home, in_home[i]));
-	for (size_t i = 0; home && l->s->x->policy->network == NETWORK_NONE &&
-			   !l->s->x->policy->hosts.n && i < COUNT(seeds);
-		i++)
-		put_tool(l, path_join(l->s->arena, home, seeds[i]));
 	for (size_t i = 0; i < COUNT(variables); i++)
 		if ((value = getenv(variables[i])) && value[0] == '/' &&
 			!arguments_is_visible(str_of(value)) &&
@@ -421,8 +454,8 @@ int sandbox_arguments(struct sandbox *s, struct buf *out, struct error *err)
 		PUT(&l, "--ro-bind", "/proc/sys", "/proc/sys");
 	PUT(&l, "--dev", "/dev", "--bind", s->tmp, "/tmp", "--symlink", "/tmp", "/var/tmp");
 	PUT(&l, "--bind", s->tmp, s->tmp);
-	if (home && home[0] == '/' && home[1])
-		PUT(&l, "--bind", s->home, home);
+	if (home && home[0] == '/' && home[1] && put_home(&l, home, err) < 0)
+		return -1;
 	put_toolchains(&l);
 	if (put_root(&l, err) < 0 || put_box(&l, err) < 0)
 		return -1;
@@ -479,9 +512,7 @@ const char *const *sandbox_environment(struct sandbox *s)
 	vec_push_in(a, &s->environment, "GIT_TEMPLATE_DIR=" BOX "/template");
 	if (!s->view.write)
 		vec_push_in(a, &s->environment, "GIT_OPTIONAL_LOCKS=0");
-	for (size_t i = 0; s->x->policy->network == NETWORK_NONE && !s->x->policy->hosts.n &&
-			   i < COUNT(no_network);
-		i++)
+	for (size_t i = 0; sandbox_is_offline(s) && i < COUNT(no_network); i++)
 		vec_push_in(a, &s->environment, no_network[i]);
 	for (const char *const *e = s->x->variables; e && *e; e++)
 		vec_push_in(a, &s->environment, *e);

@@ -48,7 +48,7 @@ bool sandbox_landlock_serves(const struct sandbox_command *x)
 	const struct policy *p = x->policy;
 
 	return !p->write && p->network == NETWORK_NONE && !p->hosts.n && !p->forge.n &&
-	       !p->push.n && !x->n_services && !x->give_stdin && landlock_version() >= NEEDED;
+	       !p->push.n && !x->n_services && landlock_version() >= NEEDED;
 }
 
 /* ---- outside ---- */
@@ -63,7 +63,7 @@ static bool landlock_pass_on(void *data, bool errors, struct str piece)
 }
 
 /* Each after its letter: r, what is read, w, what is written. */
-static void landlock_add_paths(struct sandbox *s, struct buf *plan)
+static void landlock_add_paths(struct sandbox *s, const char *home, struct buf *plan)
 {
 	static const char *const system[] = {"/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64",
 		"/opt", "/nix/store", "/snap", "/etc/alternatives", "/etc/bash.bashrc",
@@ -73,7 +73,7 @@ static void landlock_add_paths(struct sandbox *s, struct buf *plan)
 	const struct sandbox_command *x = s->x;
 	/* A directory of PATH, and what programs look for next to it. */
 	static const char *const beside[] = {"", "/../lib", "/../lib64", "/../libexec"};
-	const char *own[] = {s->home, s->tmp, "/dev/null", x->artifacts};
+	const char *own[] = {home, s->tmp, "/dev/null", x->artifacts};
 	struct str rest = str_of(getenv("PATH")), dir;
 
 	for (size_t i = 0; i < COUNT(system); i++)
@@ -104,18 +104,23 @@ int sandbox_landlock_run(struct sandbox *s, struct error *err)
 		.on_output = landlock_pass_on,
 		.timeout_s = x->timeout_s ? x->timeout_s : x->policy->limits.timeout_s,
 		.cancel = x->cancel > 0 ? x->cancel : 0};
+	/* Of this command alone: what it leaves there must not act in the next one. */
+	const char *home = arena_printf(s->arena, "%s/home.%ld", s->dir, (long)getpid());
 	struct process_end end;
+	int rc;
 
 	if (!self)
 		return error_set(err, ERR_SYSTEM, "the path of this program is unknown: no /proc");
 	buf_add(&plan, (struct str){(const char *)&x->policy->limits, sizeof(x->policy->limits)});
-	landlock_add_paths(s, &plan);
+	landlock_add_paths(s, home, &plan);
 	buf_addc(&plan, '\n');
 	buf_add(&plan, x->text);
 	p.input = buf_str(&plan);
-	(void)setenv("HOME", s->home, 1);
+	(void)setenv("HOME", home, 1);
 	p.env = sandbox_environment(s);
-	if (process_run(&p, &end, err) < 0)
+	rc = path_mkdirs(home, err) < 0 ? -1 : process_run(&p, &end, err);
+	sandbox_remove_tree(home);
+	if (rc < 0)
 		return -1;
 	s->end->started = true;
 	s->end->timed_out = end.timed_out;

@@ -1,7 +1,7 @@
 /*
  * place.c: the directories of a root, which outlive its runs: the copy of the repository, copies of
- * protected files, and /tmp; and the HOME of its repository, with its caches. Caches of different
- * repositories are apart, so that none can plant code for another.
+ * protected files, and /tmp; and the caches of its repository, which its worktrees share. Caches of
+ * different repositories are apart, so that none can plant code for another.
  *
  * Two locks: `mutex` for the moments in which a run begins or ends, whose file has the names that
  * are protected meanwhile (protected.c); `live` is shared by all runs of the root, and whoever gets
@@ -55,8 +55,8 @@ static int make_state(struct sandbox *s, const char *state, struct error *err)
 	else if (errno != EEXIST)
 		return error_errno(err, "cannot make '%s'", link);
 	digest_text(str_of(s->view.common ? s->view.common : s->x->root->path), digest);
-	s->home = arena_printf(s->arena, "%s/sandbox/homes/%s", state, digest);
-	return path_mkdirs(s->home, err);
+	s->caches = arena_printf(s->arena, "%s/sandbox/caches/%s", state, digest);
+	return path_mkdirs(s->caches, err);
 }
 
 /* Of this user alone: others could put links there. */

@@ -291,9 +291,21 @@ static int end_of_run(struct sandbox *s, struct error *err)
 	return rc;
 }
 
+/* *err says why there are no namespaces. */
+static int run_without_bwrap(struct sandbox *s, struct error *err)
+{
+	if (!sandbox_landlock_serves(s->x))
+		return -1;
+	if (s->x->give_stdin)
+		return error_prefix(err, "a command has standard input only in namespaces");
+	*err = (struct error){0};
+	return sandbox_landlock_run(s, err);
+}
+
 static int run_inside(struct sandbox *s, struct error *err)
 {
 	struct running r = {.handle = -1, .inside = -1};
+	const char *version;
 	int rc;
 
 	s->brokered = sandbox_broker_wanted(s);
@@ -313,17 +325,11 @@ static int run_inside(struct sandbox *s, struct error *err)
 	sandbox_network_close(s);
 	if (end_of_run(s, rc < 0 ? &(struct error){0} : err) < 0)
 		rc = -1;
-	if (rc == 0 && !s->end->started && !s->end->cancelled && !s->end->timed_out) {
-		const char *version;
-
-		if (sandbox_probe(s->arena, &version, err) == 0)
-			return error_set(err, ERR_SYSTEM, "the sandbox could not be started");
-		if (!sandbox_landlock_serves(s->x))
-			return -1;
-		*err = (struct error){0};
-		return sandbox_landlock_run(s, err);
-	}
-	return rc;
+	if (rc < 0 || s->end->started || s->end->cancelled || s->end->timed_out)
+		return rc;
+	return sandbox_probe(s->arena, &version, err) == 0
+		       ? error_set(err, ERR_SYSTEM, "the sandbox could not be started")
+		       : run_without_bwrap(s, err);
 }
 
 int sandbox_run(struct arena *a, const struct sandbox_command *x, struct sandbox_end *end,
@@ -335,14 +341,12 @@ int sandbox_run(struct arena *a, const struct sandbox_command *x, struct sandbox
 
 	*end = (struct sandbox_end){0};
 	s.bwrap = path_find_program(a, "bwrap", &blocked);
-	if (!s.bwrap && !sandbox_landlock_serves(x))
-		return error_set(err, ERR_STATE, NO_BWRAP);
 	if (find_cwd(&s, err) < 0)
 		return -1;
 	sandbox_run_find_repository(&s);
 	rc = sandbox_place_open(&s, err) < 0 ? -1
 	     : s.bwrap                       ? run_inside(&s, err)
-					     : sandbox_landlock_run(&s, err);
+		       : (error_set(err, ERR_STATE, NO_BWRAP), run_without_bwrap(&s, err));
 	sandbox_run_close_inherited(&s);
 	sandbox_place_close(&s);
 	return rc;

@@ -1,8 +1,9 @@
 /*
  * sandbox.h: runs a command contained, by bwrap (bubblewrap): the text goes to `bash --noprofile
  * --norc` in namespaces of its own, behind a filter of system calls. It reads system directories,
- * toolchains and the root, and writes the root (if the policy has `write`), a private HOME and a
- * private /tmp. git is read-only, except in a linked worktree (git_view.c).
+ * toolchains and the root, and writes the root (if the policy has `write`), a private HOME, which
+ * is empty at first but for caches, and a private /tmp. git is read-only, except in a linked
+ * worktree (git_view.c).
  */
 #ifndef DT_SANDBOX_SANDBOX_H
 #define DT_SANDBOX_SANDBOX_H

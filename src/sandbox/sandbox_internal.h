@@ -11,6 +11,7 @@
 #define BOX_PROGRAM BOX "/dev-team"
 #define BOX_BROKER  BOX "/broker"
 #define BOX_OBJECTS BOX "/objects"
+#define BOX_CACHES  BOX "/caches"
 /* One byte each, from the first process inside: bash has started; the command, which failed, had
  * sent packets to a host without having a network. */
 #define INSIDE_STARTED     "s"
@@ -49,16 +50,16 @@ struct sandbox {
 	struct arena *arena;
 	const struct sandbox_command *x;
 	struct sandbox_end *end;
-	const char *bwrap; /* path of the program */
-	const char *cwd;   /* real */
-	const char *state; /* directory */
-	const char *dir;   /* of this root in the state directory */
-	const char *home;  /* of this repository, writable: HOME inside */
-	const char *tmp;   /* of this root, writable: /tmp inside, and TMPDIR by this name */
-	bool brokered;     /* there is a broker */
-	int broker;        /* its socket; -1: none yet */
-	int mutex, live;   /* locks */
-	bool alone;        /* no other run works in this root */
+	const char *bwrap;  /* path of the program */
+	const char *cwd;    /* real */
+	const char *state;  /* directory */
+	const char *dir;    /* of this root in the state directory */
+	const char *caches; /* of this repository, writable: parts of HOME inside */
+	const char *tmp;    /* of this root, writable: /tmp inside, and TMPDIR by this name */
+	bool brokered;      /* there is a broker */
+	int broker;         /* its socket; -1: none yet */
+	int mutex, live;    /* locks */
+	bool alone;         /* no other run works in this root */
 	struct git_view view;
 	VEC(struct kept_name) kept;
 	VEC(struct route) routes;
