@@ -61,12 +61,12 @@ static int broker_check_remote(struct request *q, const char *name)
 }
 
 /* The host's git; what it prints on failure becomes the reply's errors. */
-static int broker_run_git(struct request *q, const char *const *words, struct buf *out)
+static int broker_run_git(struct request *q, const char *const *argv, struct buf *out)
 {
 	struct error err = {0};
 	int status = 0;
 
-	if (sandbox_git_command(q->s, words, STR(""), out, &status, &err) < 0)
+	if (sandbox_git_command(q->s, argv, STR(""), out, &status, &err) < 0)
 		return broker_refuse(q, err.text);
 	if (status != 0) {
 		buf_add(&q->errors, buf_str(out));
@@ -78,11 +78,11 @@ static int broker_run_git(struct request *q, const char *const *words, struct bu
 /* As gitremote-helpers(7) has them. */
 static void serve_list(struct request *q)
 {
-	const char *const words[] = {"ls-remote", "--symref", "--", q->words[1], NULL};
+	const char *const argv[] = {"git", "ls-remote", "--symref", "--", q->words[1], NULL};
 	CLEANUP(buf_release) struct buf all = BUF_INIT;
 	struct str rest, line;
 
-	if (broker_run_git(q, words, &all) != 0)
+	if (broker_run_git(q, argv, &all) != 0)
 		return;
 	rest = buf_str(&all);
 	while (str_line(&rest, &line)) {
@@ -105,16 +105,16 @@ static bool is_ref(const char *name)
 
 static void serve_fetch(struct request *q)
 {
-	const char *words[WORDS_MAX + 8] = {"fetch", "--quiet", "--no-auto-maintenance",
+	const char *argv[WORDS_MAX + 8] = {"git", "fetch", "--quiet", "--no-auto-maintenance",
 		"--no-write-fetch-head", "--no-tags", "--", q->words[1]};
 	CLEANUP(buf_release) struct buf out = BUF_INIT;
-	size_t n = 7;
+	size_t n = 8;
 
-	for (size_t i = 2; i < q->n && n < 48; i++)
+	for (size_t i = 2; i < q->n; i++)
 		if (is_ref(q->words[i]))
-			words[n++] = q->words[i];
-	if (n > 7)
-		(void)broker_run_git(q, words, &out);
+			argv[n++] = q->words[i];
+	if (n > 8)
+		(void)broker_run_git(q, argv, &out);
 }
 
 /* ---- push ---- */
@@ -147,13 +147,13 @@ static const char *push_fault(const struct request *q, const char *id, const cha
 static const char *push_ref(struct request *q, const char *id, const char *ref)
 {
 	bool own = sandbox_git_is_own(q->s, ref);
-	const char *const words[] = {"push", "--porcelain", "--no-verify",
+	const char *const argv[] = {"git", "push", "--porcelain", "--no-verify",
 		"--no-recurse-submodules",
 		own ? "--no-force-with-lease"
 		    : arena_printf(q->s->arena, "--force-with-lease=%s:", ref),
 		"--", q->words[1], arena_printf(q->s->arena, "%s:%s", id, ref), NULL};
 	CLEANUP(buf_release) struct buf out = BUF_INIT;
-	int status = broker_run_git(q, words, &out);
+	int status = broker_run_git(q, argv, &out);
 
 	if (own || (status == 0 && str_find(buf_str(&out), STR("\n*\t")) < out.len)) {
 		if (!own)
@@ -292,9 +292,7 @@ static bool broker_take_output(void *data, bool errors, struct str piece)
 static int run_forge(struct request *q, const char *const *argv, struct str body)
 {
 	static const char *const env[] = {"GH_PROMPT_DISABLED=1", "NO_PROMPT=1", "NO_COLOR=1",
-		"GIT_TERMINAL_PROMPT=0", "GIT_CONFIG_COUNT=2", "GIT_CONFIG_KEY_0=core.fsmonitor",
-		"GIT_CONFIG_VALUE_0=false", "GIT_CONFIG_KEY_1=core.hooksPath",
-		"GIT_CONFIG_VALUE_1=/dev/null", NULL};
+		"GIT_TERMINAL_PROMPT=0", GIT_RUNS_NOTHING, NULL};
 	struct process p = {.argv = argv,
 		.cwd = q->s->x->root->path,
 		.env = env,

@@ -126,7 +126,7 @@ static enum directory_visit tidy_entry(
 	return DIRECTORY_CONTINUE;
 }
 
-void sandbox_walk(const char *path,
+static void files_walk(const char *path,
 	enum directory_visit (*visit)(
 		void *data, const struct directory_entry *e, struct error *err),
 	void *data)
@@ -138,9 +138,31 @@ void sandbox_walk(const char *path,
 		(void)directory_walk(path, visit, data, &ignored);
 }
 
+struct listing {
+	struct arena *arena;
+	struct tree *tree;
+};
+
+static enum directory_visit files_list_entry(
+	void *data, const struct directory_entry *e, struct error *err)
+{
+	const struct listing *l = data;
+
+	(void)err;
+	vec_push_in(l->arena, l->tree,
+		((struct tree_entry){arena_dup(l->arena, str_of(e->path)), e->type}));
+	return DIRECTORY_CONTINUE;
+}
+
+void sandbox_list_tree(struct arena *a, const char *path, struct tree *out)
+{
+	*out = (struct tree){0};
+	files_walk(path, files_list_entry, &(struct listing){a, out});
+}
+
 void sandbox_tidy_tree(const char *path, bool links, bool unused)
 {
-	sandbox_walk(path, tidy_entry, &(struct tidying){links, unused});
+	files_walk(path, tidy_entry, &(struct tidying){links, unused});
 }
 
 int sandbox_sync_tree(const char *from, const char *to, struct error *err)

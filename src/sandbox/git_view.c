@@ -17,10 +17,10 @@
 enum { LOOSE_MAX = 200, PACK_MAX = 1 << 30, LATE_S = 300 };
 
 struct ref {
-	const char *name, *value;
+	const char *name, *value; /* sorted by the first */
 };
 struct refs {
-	VEC(struct ref) list; /* by name */
+	VEC(struct ref) list;
 };
 
 static const char *in_copy(const struct sandbox *s, const char *name)
@@ -41,30 +41,22 @@ static const char *in_place(const struct sandbox *s, const char *name)
 /* ---- git on the host ---- */
 
 /* `objects`: of the command's copy, too. */
-static int git_view_run(struct sandbox *s, bool objects, const char *const *words, struct str input,
+static int git_view_run(struct sandbox *s, bool objects, const char *const *argv, struct str input,
 	struct buf *out, int *status, struct error *err)
 {
-	static const char *const first[] = {"git", "-c", "core.fsmonitor=false", "-c",
-		"core.hooksPath=/dev/null", "-c", "gc.auto=0", "-c", "protocol.ext.allow=never"};
-	const char *const env[] = {arena_printf(s->arena, "GIT_DIR=%s", s->view.common),
+	const char *const env[] = {GIT_RUNS_NOTHING,
+		arena_printf(s->arena, "GIT_DIR=%s", s->view.common),
 		objects ? arena_printf(s->arena, "GIT_ALTERNATE_OBJECT_DIRECTORIES=%s",
 				  in_copy(s, "objects"))
 			: NULL,
 		NULL};
-	const char *argv[64];
-	size_t n = 0;
 
-	for (; n < COUNT(first); n++)
-		argv[n] = first[n];
-	for (size_t i = 0; words[i] && n + 1 < COUNT(argv); i++)
-		argv[n++] = words[i];
-	argv[n] = NULL;
 	/* Relative URLs of remotes begin at the main worktree. */
 	return git_command(
 		&(struct git_command){.dir = str_is(path_base(s->view.common), ".git")
 						     ? arena_dup(s->arena, path_dir(s->view.common))
 						     : s->view.common,
-			.name = arena_printf(s->arena, "git %s", words[0]),
+			.name = arena_printf(s->arena, "git %s", argv[1]),
 			.argv = argv,
 			.env = env,
 			.input = input,
@@ -72,14 +64,15 @@ static int git_view_run(struct sandbox *s, bool objects, const char *const *word
 		out, status, err);
 }
 
-int sandbox_git_command(struct sandbox *s, const char *const *words, struct str input,
+int sandbox_git_command(struct sandbox *s, const char *const *argv, struct str input,
 	struct buf *out, int *status, struct error *err)
 {
-	return git_view_run(s, false, words, input, out, status, err);
+	return git_view_run(s, false, argv, input, out, status, err);
 }
 
 #define GIT(s, input, out, status, err, ...)                                                       \
-	sandbox_git_command(s, (const char *const[]){__VA_ARGS__, NULL}, input, out, status, err)
+	sandbox_git_command(                                                                       \
+		s, (const char *const[]){"git", __VA_ARGS__, NULL}, input, out, status, err)
 
 bool sandbox_git_trusted(struct sandbox *s, const char *path, struct str *out)
 {
@@ -100,11 +93,6 @@ bool sandbox_git_trusted(struct sandbox *s, const char *path, struct str *out)
 
 /* ---- refs ---- */
 
-static int git_view_by_name(const void *a, const void *b)
-{
-	return strcmp(((const struct ref *)a)->name, ((const struct ref *)b)->name);
-}
-
 static struct ref *refs_find(const struct refs *r, const char *name)
 {
 	for (size_t i = 0; i < r->list.n; i++)
@@ -122,41 +110,8 @@ static const char *refs_value(const struct refs *r, const char *name)
 
 static bool is_object_id(struct str s)
 {
-	for (size_t i = 0; i < s.n; i++)
-		if (!strchr("0123456789abcdef", s.p[i]))
-			return false;
-	return s.n == 40 || s.n == 64;
-}
-
-struct refs_walk {
-	struct sandbox *s;
-	struct refs *out;
-	const char *dir;
-};
-
-static enum directory_visit visit_ref(
-	void *data, const struct directory_entry *e, struct error *err)
-{
-	struct refs_walk *w = data;
-	struct arena *a = w->s->arena;
-	const char *name = arena_printf(a, "refs/%s", e->path), *text;
-	struct str value;
-	struct ref *packed;
-
-	(void)err;
-	if (e->type == FILE_DIRECTORY)
-		return DIRECTORY_CONTINUE;
-	text = e->type == FILE_REGULAR ? sandbox_read_text(a, path_join(a, w->dir, name)) : NULL;
-	value = str_trim(str_of(text));
-	if (!text || !is_object_id(value) || strcmp(name, "refs/stash") == 0 ||
-		str_ends(str_of(name), ".lock")) /* git is writing it */
-		return DIRECTORY_CONTINUE;
-	packed = refs_find(w->out, name);
-	if (packed)
-		packed->value = arena_dup(a, value);
-	else
-		vec_push_in(a, &w->out->list, (struct ref){name, arena_dup(a, value)});
-	return DIRECTORY_CONTINUE;
+	return (s.n == 40 || s.n == 64) &&
+	       config_made_of(s, CONFIG_DIGIT, "abcdef", CONFIG_DIGIT, "abcdef");
 }
 
 /* Lines `VALUE NAME`, also of packed-refs. */
@@ -176,15 +131,34 @@ static void refs_parse(struct sandbox *s, const char *text, struct refs *out)
 	}
 }
 
+static void refs_add_loose(struct sandbox *s, const char *dir, const char *name, struct refs *out)
+{
+	const char *text = sandbox_read_text(s->arena, path_join(s->arena, dir, name));
+	struct str value = str_trim(str_of(text));
+	struct ref *packed = refs_find(out, name);
+
+	if (!is_object_id(value) || strcmp(name, "refs/stash") == 0 ||
+		str_ends(str_of(name), ".lock")) /* git is writing it */
+		return;
+	if (packed)
+		packed->value = arena_dup(s->arena, value);
+	else
+		vec_push_in(s->arena, &out->list, (struct ref){name, arena_dup(s->arena, value)});
+}
+
 /* Of a directory: packed ones, and loose ones over them. Symbolic refs are left out. */
 static void refs_read(struct sandbox *s, const char *dir, struct refs *out)
 {
-	struct refs_walk w = {s, out, dir};
+	struct tree tree;
 
 	*out = (struct refs){0};
 	refs_parse(s, sandbox_read_text(s->arena, path_join(s->arena, dir, "packed-refs")), out);
-	sandbox_walk(path_join(s->arena, dir, "refs"), visit_ref, &w);
-	vec_sort(&out->list, git_view_by_name);
+	sandbox_list_tree(s->arena, path_join(s->arena, dir, "refs"), &tree);
+	for (size_t i = 0; i < tree.n; i++)
+		if (tree.items[i].type == FILE_REGULAR)
+			refs_add_loose(
+				s, dir, arena_printf(s->arena, "refs/%s", tree.items[i].path), out);
+	vec_sort(&out->list, vec_by_text);
 }
 
 static int refs_keep(struct sandbox *s, const struct refs *r, struct error *err)
@@ -387,30 +361,10 @@ static int make_objects(struct sandbox *s, struct error *err)
 		path_join(s->arena, info, "alternates"), STR(BOX_OBJECTS "\n"), 0600, err);
 }
 
-struct new_objects {
-	struct sandbox *s;
-	struct buf ids;
-	VEC(const char *) files, packs; /* in the arena */
-};
-
-static enum directory_visit visit_object(
-	void *data, const struct directory_entry *e, struct error *err)
+static bool is_loose(struct sandbox *s, const char *path)
 {
-	struct new_objects *o = data;
-	struct arena *a = o->s->arena;
-	const char *path = e->path;
-
-	(void)err;
-	if (e->type == FILE_DIRECTORY)
-		return DIRECTORY_CONTINUE;
-	if (e->type == FILE_REGULAR && path[0] && path[1] && path[2] == '/' &&
-		is_object_id(str_of(arena_printf(a, "%.2s%s", path, path + 3)))) {
-		buf_addf(&o->ids, "%.2s%s\n", path, path + 3);
-		vec_push_in(a, &o->files, arena_dup(a, str_of(path)));
-	} else if (str_starts(str_of(path), "pack/pack-") && str_ends(str_of(path), ".pack")) {
-		vec_push_in(a, &o->packs, arena_dup(a, str_of(path)));
-	}
-	return DIRECTORY_CONTINUE;
+	return path[0] && path[1] && path[2] == '/' &&
+	       is_object_id(str_of(arena_printf(s->arena, "%.2s%s", path, path + 3)));
 }
 
 static int import_pack(struct sandbox *s, struct str pack, bool small, struct error *err)
@@ -420,55 +374,51 @@ static int import_pack(struct sandbox *s, struct str pack, bool small, struct er
 }
 
 /* pack-objects reads them by their names, and unpack-objects names them by their contents. */
-static int import_loose(struct new_objects *o, struct error *err)
+static int import_loose(struct sandbox *s, const struct tree *objects, struct error *err)
 {
-	struct sandbox *s = o->s;
-	CLEANUP(buf_release) struct buf pack = BUF_INIT;
-	static const char *const words[] = {"pack-objects", "-q", "--stdout", NULL};
+	static const char *const argv[] = {"git", "pack-objects", "-q", "--stdout", NULL};
+	CLEANUP(buf_release) struct buf ids = BUF_INIT, pack = BUF_INIT;
+	size_t n = 0;
 
-	if (!o->files.n)
-		return 0;
-	return git_view_run(s, true, words, buf_str(&o->ids), &pack, NULL, err) < 0
-		       ? -1
-		       : import_pack(s, buf_str(&pack), o->files.n <= LOOSE_MAX, err);
-}
+	for (size_t i = 0; i < objects->n; i++) {
+		const char *path = objects->items[i].path;
 
-static void remove_imported(struct new_objects *o, const char *objects)
-{
-	struct arena *a = o->s->arena;
-
-	for (size_t i = 0; i < o->packs.n; i++) {
-		const char *path = path_join(a, objects, o->packs.items[i]);
-
-		(void)unlink(arena_printf(a, "%.*s.idx", (int)strlen(path) - 5, path));
-		(void)unlink(path);
+		if (objects->items[i].type != FILE_REGULAR || !is_loose(s, path))
+			continue;
+		buf_addf(&ids, "%.2s%s\n", path, path + 3);
+		n++;
 	}
-	for (size_t i = 0; i < o->files.n; i++)
-		(void)unlink(path_join(a, objects, o->files.items[i]));
+	if (!n)
+		return 0;
+	return git_view_run(s, true, argv, buf_str(&ids), &pack, NULL, err) < 0
+		       ? -1
+		       : import_pack(s, buf_str(&pack), n <= LOOSE_MAX, err);
 }
 
 int sandbox_git_import(struct sandbox *s, bool unused, struct error *err)
 {
-	struct new_objects o = {.s = s};
-	const char *objects;
-	int rc = 0;
+	const char *dir = s->view.write ? in_copy(s, "objects") : NULL;
+	struct tree objects;
+	int rc;
 
-	if (!s->view.write)
+	if (!dir)
 		return 0;
-	objects = in_copy(s, "objects");
-	sandbox_tidy_tree(objects, true, false);
-	sandbox_walk(objects, visit_object, &o);
-	rc = import_loose(&o, err);
-	for (size_t i = 0; rc == 0 && i < o.packs.n; i++) {
+	sandbox_tidy_tree(dir, true, false);
+	sandbox_list_tree(s->arena, dir, &objects);
+	rc = import_loose(s, &objects, err);
+	for (size_t i = 0; rc == 0 && i < objects.n; i++) {
+		struct str path = str_of(objects.items[i].path);
 		CLEANUP(buf_release) struct buf pack = BUF_INIT;
 
-		rc = sys_read_file(
-			&pack, path_join(s->arena, objects, o.packs.items[i]), PACK_MAX, NULL, err);
+		if (!str_starts(path, "pack/pack-") || !str_ends(path, ".pack"))
+			continue;
+		rc = sys_read_file(&pack, path_join(s->arena, dir, path.p), PACK_MAX, NULL, err);
 		rc = rc < 0 ? rc : import_pack(s, buf_str(&pack), false, err);
 	}
-	if (rc == 0 && unused)
-		remove_imported(&o, objects);
-	buf_release(&o.ids);
+	for (size_t i = 0; rc == 0 && unused && i < objects.n; i++)
+		if (objects.items[i].type == FILE_REGULAR &&
+			!str_starts(str_of(objects.items[i].path), "info/"))
+			(void)unlink(path_join(s->arena, dir, objects.items[i].path));
 	return rc < 0 ? error_prefix(err,
 				"what the command committed cannot be taken over; it "
 				"remains in '%s'",
@@ -564,18 +514,17 @@ static bool git_view_is_remote(struct sandbox *s, struct str before, struct str 
 /* `branch.NAME.remote` and the like of the item's own branches. */
 static bool is_taken_setting(struct sandbox *s, struct str before, struct str key, struct str value)
 {
-	static const char *const last[] = {".remote", ".merge", ".rebase", ".description"};
+	static const char *const taken[] = {"remote", "merge", "rebase", "description", NULL};
+	const char *name = arena_dup(s->arena, key), *last = strrchr(name, '.');
 
-	if ((str_ends(key, ".remote") && !git_view_is_remote(s, before, value)) ||
-		(str_ends(key, ".merge") && !str_starts(value, "refs/heads/")))
+	if (!str_starts(key, "branch.") || !str_in(str_of(last + 1), taken) ||
+		(strcmp(last, ".remote") == 0 && !git_view_is_remote(s, before, value)) ||
+		(strcmp(last, ".merge") == 0 && !str_starts(value, "refs/heads/")))
 		return false;
-	for (size_t i = 0; str_starts(key, "branch.") && i < COUNT(last); i++)
-		if (str_ends(key, last[i]) && key.n > strlen("branch.") + strlen(last[i]))
-			return git_view_has_line(s, "own",
-				arena_printf(s->arena, "refs/heads/%.*s",
-					(int)(key.n - strlen("branch.") - strlen(last[i])),
-					key.p + strlen("branch.")));
-	return false;
+	name += strlen("branch.");
+	return last > name &&
+	       git_view_has_line(s, "own",
+		       arena_printf(s->arena, "refs/heads/%.*s", (int)(last - name), name));
 }
 
 static void take_setting(struct sandbox *s, struct str before, struct str setting)

@@ -84,7 +84,6 @@ struct differing {
 	const char *kept;  /* what was there */
 	const char *to;    /* the place in the root */
 	const char *aside; /* gets what is put back; NULL: it is not kept */
-	bool removed;      /* only what the command has removed: the rest is settled */
 };
 
 /* What is at a path: a file's text or a link's target; other kinds have none. False: nothing. */
@@ -165,43 +164,33 @@ static void protected_settle(const struct differing *d, const char *sub)
 		aside ? aside : "");
 }
 
-static enum directory_visit visit_differing(
-	void *data, const struct directory_entry *e, struct error *err)
+static void settle_tree(const struct differing *d)
 {
-	const struct differing *d = data;
+	struct arena *a = d->s->arena;
+	struct tree now, then;
 	struct stat st;
 
-	(void)err;
-	if (e->type != FILE_DIRECTORY &&
-		(!d->removed || lstat(path_join(d->s->arena, d->from, e->path), &st) < 0))
-		protected_settle(d, e->path);
-	return DIRECTORY_CONTINUE;
-}
-
-static void settle_tree(struct differing *d)
-{
-	sandbox_walk(d->from, visit_differing, d);
-	d->removed = true;
-	sandbox_walk(d->kept, visit_differing, d);
-}
-
-static enum directory_visit remove_empty(
-	void *data, const struct directory_entry *e, struct error *err)
-{
-	(void)data;
-	(void)err;
-	if (e->type == FILE_DIRECTORY)
-		(void)unlinkat(e->parent, e->name, AT_REMOVEDIR);
-	return DIRECTORY_CONTINUE;
+	sandbox_list_tree(a, d->from, &now);
+	sandbox_list_tree(a, d->kept, &then);
+	for (size_t i = 0; i < now.n; i++)
+		if (now.items[i].type != FILE_DIRECTORY)
+			protected_settle(d, now.items[i].path);
+	for (size_t i = 0; i < then.n; i++) /* what the command has removed */
+		if (then.items[i].type != FILE_DIRECTORY &&
+			lstat(path_join(a, d->from, then.items[i].path), &st) < 0)
+			protected_settle(d, then.items[i].path);
 }
 
 /* Directories that are empty now, and were made for or by the run. */
 static void remove_traces(struct sandbox *s, const char *path)
 {
-	for (int i = 0; i < 4 && path_exists(path); i++) {
-		sandbox_walk(path, remove_empty, NULL);
-		(void)rmdir(path);
-	}
+	struct tree tree;
+
+	sandbox_list_tree(s->arena, path, &tree);
+	for (size_t i = tree.n; i-- > 0;)
+		if (tree.items[i].type == FILE_DIRECTORY)
+			(void)rmdir(path_join(s->arena, path, tree.items[i].path));
+	(void)rmdir(path);
 	if (strstr(path, "/.github/"))
 		(void)rmdir(arena_dup(s->arena, path_dir(path)));
 }
@@ -213,7 +202,7 @@ static bool settle_above(struct sandbox *s, const char *name, const char *aside)
 
 	if (above)
 		protected_settle(&(struct differing){s, above, in_root(s, above), "",
-					 in_root(s, above), aside, false},
+					 in_root(s, above), aside},
 			"");
 	return !link_above(s, name);
 }
@@ -237,7 +226,7 @@ static void give_rights_back(const struct sandbox *s, const char *name, const ch
 static void protected_settle_name(struct sandbox *s, const struct kept_name *k, const char *aside)
 {
 	const char *place = in_root(s, k->name), *copy = in_copies(s, k->name);
-	struct differing d = {s, k->name, place, copy, place, aside, false};
+	struct differing d = {s, k->name, place, copy, place, aside};
 	struct stat st;
 
 	if (k->kind == KEPT_COMPARED && !strchr(k->name, '/') && lstat(place, &st) < 0 &&

@@ -95,11 +95,16 @@ void sandbox_remove_tree(const char *path);
 /* Restores the owner's permissions on a directory, which a command may have removed. The caller
  * ensures that no other process uses the tree. */
 void sandbox_open_directory(int parent, const char *name);
-/* As directory_walk(), but not through a link at `path`, which a command can have made. */
-void sandbox_walk(const char *path,
-	enum directory_visit (*visit)(
-		void *data, const struct directory_entry *e, struct error *err),
-	void *data);
+/* What is below a directory, directories before what is in them. Empty behind a link, which a
+ * command can have made. */
+struct tree {
+	struct tree_entry {
+		const char *path; /* relative to the directory */
+		enum file_type type;
+	} * items;
+	size_t n, cap;
+};
+void sandbox_list_tree(struct arena *a, const char *path, struct tree *out);
 /* Below a directory that is no link: of all directories if no command uses it (`unused`), and
  * removes `links`, since git makes none, and one could lead to another repository. */
 void sandbox_tidy_tree(const char *path, bool links, bool unused);
@@ -140,8 +145,14 @@ void sandbox_git_add_line(struct sandbox *s, const char *file, const char *ref);
 bool sandbox_git_settings(const char *text, struct buf *out);
 /* If no other run works in the root: repositories among the files start no programs outside. */
 void sandbox_submodules_end(struct sandbox *s);
-/* git on the real repository, running nothing that an agent configured. */
-int sandbox_git_command(struct sandbox *s, const char *const *words, struct str input,
+/* Environment of git on the host, by which it starts nothing that an agent configured. */
+#define GIT_RUNS_NOTHING                                                                           \
+	"GIT_CONFIG_COUNT=4", "GIT_CONFIG_KEY_0=core.fsmonitor", "GIT_CONFIG_VALUE_0=false",       \
+		"GIT_CONFIG_KEY_1=core.hooksPath", "GIT_CONFIG_VALUE_1=/dev/null",                 \
+		"GIT_CONFIG_KEY_2=gc.auto", "GIT_CONFIG_VALUE_2=0",                                \
+		"GIT_CONFIG_KEY_3=protocol.ext.allow", "GIT_CONFIG_VALUE_3=never"
+/* git on the real repository, with that. */
+int sandbox_git_command(struct sandbox *s, const char *const *argv, struct str input,
 	struct buf *out, int *status, struct error *err);
 /* *out: the file at `path` in the default branch's commit, in the arena; false: there is none. */
 bool sandbox_git_trusted(struct sandbox *s, const char *path, struct str *out);

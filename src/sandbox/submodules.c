@@ -81,21 +81,23 @@ static bool clean_file(const struct repository *r, const char *path)
 	return !harmful;
 }
 
-static enum directory_visit disarm_hook(
-	void *data, const struct directory_entry *e, struct error *err)
+static void disarm_hooks(const struct repository *r, const char *dir)
 {
-	const struct repository *r = data;
+	struct tree hooks;
 	struct stat st;
 
-	(void)err;
-	if (e->type == FILE_REGULAR && !str_ends(str_of(e->name), ".sample") &&
-		fstatat(e->parent, e->name, &st, AT_SYMLINK_NOFOLLOW) == 0 && (st.st_mode & 0111) &&
-		fchmodat(e->parent, e->name, st.st_mode & 0666, 0) == 0)
-		sandbox_note(r->s,
-			"the hook '%s' of the repository '%s' is no longer executable: git outside "
-			"would run it",
-			e->name, r->name);
-	return DIRECTORY_SKIP;
+	sandbox_list_tree(r->s->arena, dir, &hooks);
+	for (size_t i = 0; i < hooks.n; i++) {
+		const char *name = hooks.items[i].path, *path = path_join(r->s->arena, dir, name);
+
+		if (hooks.items[i].type == FILE_REGULAR && !str_ends(str_of(name), ".sample") &&
+			lstat(path, &st) == 0 && (st.st_mode & 0111) &&
+			chmod(path, st.st_mode & 0666) == 0)
+			sandbox_note(r->s,
+				"the hook '%s' of the repository '%s' is no longer executable: git "
+				"outside would run it",
+				name, r->name);
+	}
 }
 
 /* What `gitdir: PATH` in the file names. NULL: it is not this, or the path has a link, which the
@@ -142,7 +144,7 @@ static bool clean_repository(struct repository *r, const char *git, bool is_dire
 	}
 	sandbox_open_directory(AT_FDCWD, dir);
 	sandbox_tidy_tree(dir, true, true);
-	sandbox_walk(path_join(s->arena, dir, "hooks"), disarm_hook, r);
+	disarm_hooks(r, path_join(s->arena, dir, "hooks"));
 	return !path_exists(path_join(s->arena, dir, "commondir")) &&
 	       clean_file(r, path_join(s->arena, dir, "config")) &&
 	       clean_file(r, path_join(s->arena, dir, "config.worktree"));
@@ -157,11 +159,15 @@ static void submodules_set_aside(struct sandbox *s, const char *path, const char
 		sandbox_note(s, "'%s' was renamed to '%s': %s", path, aside, why);
 }
 
-/* Mostly the index of the root names no repository, and need not be read by git: no entry has the
- * mode 160000, and no part of it is in another file. */
+static bool is_no_repository(void *data, const struct git_tracked *e)
+{
+	(void)data;
+	return !e->submodule;
+}
+
+/* Mostly the index of the root names no repository, and need not be read by git. */
 static bool may_name_repositories(struct sandbox *s)
 {
-	static const char mode[] = {0, 0, '\xe0', 0}, split[] = {'l', 'i', 'n', 'k', 0, 0};
 	CLEANUP(buf_release) struct buf index = BUF_INIT;
 	const char *path = path_join(s->arena, s->view.own ? s->view.own : s->view.common, "index");
 	struct error ignored;
@@ -169,8 +175,7 @@ static bool may_name_repositories(struct sandbox *s)
 
 	if (sys_read_file(&index, path, INDEX_MAX, &missing, &ignored) < 0)
 		return !missing;
-	return str_find(buf_str(&index), (struct str){mode, sizeof(mode)}) < index.len ||
-	       str_find(buf_str(&index), (struct str){split, sizeof(split)}) < index.len;
+	return git_index_each(buf_str(&index), is_no_repository, NULL) != 0;
 }
 
 static void clean_below(struct sandbox *s, const char *dir, unsigned depth);
