@@ -278,14 +278,8 @@ static int policy_check_command(struct check *c, const struct command *n)
 	return 0;
 }
 
-/* Bash reads more than the parser does. What only the parser refuses runs, unless the policy needs
- * to know each program. */
-static bool must_be_read(const struct check *c, enum rule rule)
-{
-	return c->policy->allow_listed || rule == RULE_INPUT_EMPTY || rule == RULE_INPUT_LENGTH ||
-	       rule == RULE_INPUT_BYTES || rule == RULE_LIMIT;
-}
-
+/* Bash reads more than the parser does. What only the parser refuses, by a rule behind the limits,
+ * runs, unless the policy needs to know each program. */
 static int policy_check_text(struct check *c, struct str text)
 {
 	struct verdict parsed = {0};
@@ -298,7 +292,7 @@ static int policy_check_text(struct check *c, struct str text)
 		return 0;
 	}
 	c->v->unread = true;
-	if (!must_be_read(c, parsed.rule))
+	if (!c->policy->allow_listed && parsed.rule > RULE_LIMIT)
 		return 0;
 	parsed.at = policy_check_place_of(c, parsed.at);
 	*c->v = parsed;

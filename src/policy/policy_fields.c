@@ -1,5 +1,5 @@
-#include <ctype.h>
 #include "src/base/number.h"
+#include "src/policy/clearance.h"
 #include "src/policy/where.h"
 
 /* ---- forms of texts ---- */
@@ -18,30 +18,20 @@ static bool program_valid(struct str text)
 /* Each of these runs something else, or changes which files a program takes for its own. */
 static bool variable_overrules(struct str name)
 {
-	static const char *const begins[] = {
-		"LD_", "DYLD_", "BASH", "GIT_CONFIG", "GLIBC_", "MALLOC_", "DEV_TEAM_"};
-	static const char *const names[] = {"PATH", "IFS", "ENV", "PS4", "SHELL", "SHELLOPTS",
-		"CDPATH", "HOME", "TMPDIR", "PWD", "OLDPWD", "GIT_EXEC_PATH", "GCC_EXEC_PREFIX",
-		NULL};
+	static const char *const patterns[] = {"LD_*", "DYLD_*", "BASH*", "GIT_CONFIG*", "GLIBC_*",
+		"MALLOC_*", "DEV_TEAM_*", "PATH", "IFS", "ENV", "PS4", "SHELL", "SHELLOPTS",
+		"CDPATH", "HOME", "TMPDIR", "PWD", "OLDPWD", "GIT_EXEC_PATH", "GCC_EXEC_PREFIX"};
 
-	for (size_t i = 0; i < COUNT(begins); i++)
-		if (str_starts(name, begins[i]))
+	for (size_t i = 0; i < COUNT(patterns); i++)
+		if (clearance_tool_matches(patterns[i], name))
 			return true;
-	return str_in(name, names);
+	return false;
 }
 
 static bool variable_valid(struct str text)
 {
 	return text.n <= 128 && config_made_of(text, CONFIG_LETTER, "_", CONFIG_ALNUM, "_") &&
 	       !variable_overrules(text);
-}
-
-static bool has_control(struct str text)
-{
-	for (size_t i = 0; i < text.n; i++)
-		if ((unsigned char)text.p[i] < ' ')
-			return true;
-	return false;
 }
 
 /* Without an empty, `.` or `..` part. */
@@ -55,7 +45,7 @@ static bool relative_valid(struct str text)
 			return false;
 		n += part.n + 1;
 	}
-	return n && n == text.n + 1 && text.n <= 4096 && !has_control(text);
+	return n == text.n + 1 && text.n <= 4096 && config_line.valid(text);
 }
 
 /* Links of /proc lead anywhere, and devices are no files. */
@@ -87,12 +77,9 @@ static bool host_valid(struct str text)
 	struct str name = str_sub(text, str_starts(text, "*.") ? 2 : 0, end);
 	uint64_t port;
 
-	for (size_t i = 0; i < name.n; i++)
-		if (!isalnum((unsigned char)name.p[i]) && !strchr(".-_", name.p[i]))
-			return false;
 	if (end < text.n && !number_parse(str_sub(text, end + 1, text.n), 1, 65535, &port))
 		return false;
-	return name.n && name.n <= 253 && name.p[0] != '.' && name.p[0] != '-' &&
+	return name.n <= 253 && config_made_of(name, CONFIG_ALNUM, "_", CONFIG_ALNUM, ".-_") &&
 	       (end < text.n || (!str_is(name, "localhost") && !str_starts(name, "127.")));
 }
 
@@ -102,7 +89,7 @@ static bool forge_valid(struct str text)
 	size_t blank = str_find(text, STR(" "));
 
 	return blank && blank + 1 < text.n && text.n <= 200 && text.p[0] != '-' &&
-	       !has_control(text) && !memchr(text.p + blank + 1, ' ', text.n - blank - 1);
+	       config_line.valid(text) && !memchr(text.p + blank + 1, ' ', text.n - blank - 1);
 }
 
 static bool rule_valid(struct str text)

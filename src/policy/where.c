@@ -1,13 +1,14 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <linux/openat2.h>
 #include <strings.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include "src/policy/where.h"
 #include "src/sys/path.h"
 
-enum { PARTS_MAX = 256, CALL_OPENAT2 = 437, NO_MAGIC_LINKS = 0x02 };
+enum { PARTS_MAX = 256 };
 
 /*
  * git runs what its directory says (hooks, filters, editors), and agents, editors and servers what
@@ -72,10 +73,8 @@ static int where_add_missing(struct trail *t, struct str rest)
 /* Links of /proc lead each process elsewhere: not through them, nor to what is there. */
 static bool is_kernels(const char *path, const char *real)
 {
-	const struct {
-		uint64_t flags, mode, resolve;
-	} how = {O_PATH | O_CLOEXEC, 0, NO_MAGIC_LINKS};
-	CLEANUP(base_close) int fd = (int)syscall(CALL_OPENAT2, AT_FDCWD, path, &how, sizeof(how));
+	const struct open_how how = {.flags = O_PATH | O_CLOEXEC, .resolve = RESOLVE_NO_MAGICLINKS};
+	CLEANUP(base_close) int fd = (int)syscall(SYS_openat2, AT_FDCWD, path, &how, sizeof(how));
 	struct str rest;
 
 	return fd < 0 || path_below(str_of(real), STR("/proc"), &rest) ||

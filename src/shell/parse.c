@@ -2,6 +2,7 @@
  * parse.c: finds where commands begin and end. Operators, parentheses and reserved words are
  * followed only as far as that needs.
  */
+#include "src/base/vec.h"
 #include "src/shell/parse_internal.h"
 
 /* ---- bytes ---- */
@@ -300,19 +301,6 @@ static int find_assignment(struct parser *p, size_t *length)
 	return 0;
 }
 
-static struct word *word_push(struct parser *p, struct command *c)
-{
-	struct word *larger;
-
-	if (!(c->n_words & (c->n_words - 1))) { /* doubles at every power of two */
-		larger = arena_alloc(p->a, (c->n_words ? 2 * c->n_words : 1) * sizeof(*larger));
-		if (c->n_words)
-			memcpy(larger, c->words, c->n_words * sizeof(*larger));
-		c->words = larger;
-	}
-	return &c->words[c->n_words++];
-}
-
 static int shell_argument(struct parser *p, struct command *c)
 {
 	struct word value, *w;
@@ -325,7 +313,8 @@ static int shell_argument(struct parser *p, struct command *c)
 		p->at += length;
 		return shell_word(p, &value);
 	}
-	w = word_push(p, c);
+	c->words = vec_grow(p->a, c->words, c->n_words, &c->room, 1, sizeof(*c->words));
+	w = &c->words[c->n_words++];
 	if (shell_word(p, w) < 0)
 		return -1;
 	/* Behind an assignment or a redirection it is a program's name for bash. */

@@ -46,7 +46,7 @@ struct command {
 	struct command *next;
 	struct span at;
 	struct word *words; /* the name is the first one; may be NULL when n_words is 0 */
-	size_t n_words, n_assignments;
+	size_t n_words, room, n_assignments; /* room: for words */
 	struct redirect *redirects;
 	bool alone; /* it is the whole text */
 };

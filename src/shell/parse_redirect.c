@@ -13,31 +13,28 @@ bool shell_redirect_here(const struct parser *p)
 	return c == '<' || c == '>' || (i == p->at && c == '&' && p->s[i + 1] == '>');
 }
 
-enum form { FORM_WORD, FORM_OTHER, FORM_DOCUMENT, FORM_DENIED };
-
-/* The longest first. */
+/* The longest first. fd -1: not in the subset. */
 static const struct operator
 {
 	const char *text;
-	enum form form;
 	enum redirect_kind kind;
 	int fd;
 }
 operators[] = {
-	{"&>>", FORM_WORD, REDIRECT_WRITE, 1},
-	{"<<<", FORM_WORD, REDIRECT_TEXT, 0},
-	{"<<-", FORM_DOCUMENT, REDIRECT_TEXT, 0},
-	{"&>", FORM_WORD, REDIRECT_WRITE, 1},
-	{"<<", FORM_DOCUMENT, REDIRECT_TEXT, 0},
-	{">>", FORM_WORD, REDIRECT_WRITE, 1},
-	{">|", FORM_WORD, REDIRECT_WRITE, 1},
-	{">&", FORM_OTHER, REDIRECT_DUP, 1},
-	{"<&", FORM_OTHER, REDIRECT_DUP, 0},
-	{"<>", FORM_DENIED, REDIRECT_READ, 0},
-	{"<(", FORM_DENIED, REDIRECT_READ, 0},
-	{">(", FORM_DENIED, REDIRECT_READ, 0},
-	{"<", FORM_WORD, REDIRECT_READ, 0},
-	{">", FORM_WORD, REDIRECT_WRITE, 1},
+	{"&>>", REDIRECT_WRITE, 1},
+	{"<<<", REDIRECT_TEXT, 0},
+	{"<<-", REDIRECT_TEXT, 0},
+	{"&>", REDIRECT_WRITE, 1},
+	{"<<", REDIRECT_TEXT, 0},
+	{">>", REDIRECT_WRITE, 1},
+	{">|", REDIRECT_WRITE, 1},
+	{">&", REDIRECT_DUP, 1},
+	{"<&", REDIRECT_DUP, 0},
+	{"<>", REDIRECT_READ, -1},
+	{"<(", REDIRECT_READ, -1},
+	{">(", REDIRECT_READ, -1},
+	{"<", REDIRECT_READ, 0},
+	{">", REDIRECT_WRITE, 1},
 };
 
 /* There is one. */
@@ -103,14 +100,11 @@ static int parse_document(struct parser *p, struct redirect *r, bool strip)
 static int parse_target(struct parser *p, struct redirect *r, const struct operator* op)
 {
 	shell_skip_blanks(p);
-	switch (op->form) {
-	case FORM_OTHER:
+	if (op->kind == REDIRECT_DUP)
 		return parse_other(p, r);
-	case FORM_DOCUMENT:
+	if (op->kind == REDIRECT_TEXT && op->text[2] != '<')
 		return parse_document(p, r, op->text[2] == '-');
-	default:
-		return shell_is_meta(p->s[p->at]) ? shell_unexpected(p) : shell_word(p, &r->word);
-	}
+	return shell_is_meta(p->s[p->at]) ? shell_unexpected(p) : shell_word(p, &r->word);
 }
 
 int shell_redirect(struct parser *p, struct command *c)
@@ -122,7 +116,7 @@ int shell_redirect(struct parser *p, struct command *c)
 	if (parse_number(p, &r->fd) < 0)
 		return -1;
 	op = operator_here(p);
-	if (op->form == FORM_DENIED)
+	if (op->fd < 0)
 		return deny(p->v, op->text[1] == '(' ? RULE_CONSTRUCT : RULE_REDIRECT,
 			shell_span_here(p, 2), "'%s' is not in the subset", op->text);
 	r->kind = op->kind;
