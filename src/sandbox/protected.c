@@ -77,43 +77,32 @@ static int protected_keep(struct sandbox *s, const struct kept_name *k, struct e
 
 /* ---- what differs ---- */
 
-struct differing {
-	struct sandbox *s;
-	const char *name;  /* the protected one */
-	const char *from;  /* what the command left */
-	const char *kept;  /* what was there */
-	const char *to;    /* the place in the root */
-	const char *aside; /* gets what is put back; NULL: it is not kept */
-};
-
-/* What is at a path: a file's text or a link's target; other kinds have none. False: nothing. */
-static bool read_at(struct sandbox *s, const char *path, struct str *out)
+/* What is at a path: a file's text or a link's target. p NULL: a file of another kind if n is 1,
+ * else none. */
+static struct str read_at(struct sandbox *s, const char *path)
 {
 	CLEANUP(buf_release) struct buf text = BUF_INIT;
 	struct error ignored;
 	struct stat st;
 
-	*out = (struct str){0};
 	if (lstat(path, &st) < 0 || S_ISDIR(st.st_mode))
-		return false;
+		return (struct str){NULL, 0};
 	if (S_ISLNK(st.st_mode)) {
 		char target[PATH_MAX];
 		ssize_t n = readlink(path, target, sizeof(target));
 
-		*out = arena_str(s->arena, (struct str){target, n > 0 ? (size_t)n : 0});
+		buf_add(&text, (struct str){target, n > 0 ? (size_t)n : 0});
+	} else if (!S_ISREG(st.st_mode) ||
+		   sys_read_file(&text, path, (size_t)64 << 20, NULL, &ignored) < 0) {
+		return (struct str){NULL, 1};
 	}
-	if (S_ISREG(st.st_mode) &&
-		sys_read_file(&text, path, (size_t)64 << 20, NULL, &ignored) == 0) {
-		buf_adds(&text, "");
-		*out = arena_str(s->arena, buf_str(&text));
-	}
-	return true;
+	buf_adds(&text, "");
+	return arena_str(s->arena, buf_str(&text));
 }
 
-static bool protected_same(bool a, struct str a_text, bool b, struct str b_text)
+static bool protected_same(struct str a, struct str b)
 {
-	return a == b &&
-	       (!a || (a_text.p && b_text.p ? str_eq(a_text, b_text) : a_text.p == b_text.p));
+	return a.p && b.p ? str_eq(a, b) : a.p == b.p && a.n == b.n;
 }
 
 /* Puts `from`, or nothing, to `to`. */
@@ -122,63 +111,60 @@ static void protected_put(struct sandbox *s, const char *from, const char *to)
 	struct error err = {0};
 	struct stat st;
 
-	if (from && lstat(from, &st) == 0) {
-		(void)path_mkdirs(arena_dup(s->arena, path_dir(to)), &err);
-		if (sandbox_copy_file(from, to, &err) < 0)
-			sandbox_note(s, "%s", err.text);
-	} else {
+	if (lstat(from, &st) < 0)
 		sandbox_remove_tree(to);
-	}
+	else if (path_mkdirs(arena_dup(s->arena, path_dir(to)), &err) < 0 ||
+		 sandbox_copy_file(from, to, &err) < 0)
+		sandbox_note(s, "%s", err.text);
 }
 
-/* One file: `sub` follows the protected name, or is "". */
-static void protected_settle(const struct differing *d, const char *sub)
+/* One file. A command has changed the copy of a directory, and in the root all else. `aside` gets
+ * what is put back; NULL: it is not kept. */
+static void protected_settle(
+	struct sandbox *s, enum kept_kind kind, const char *path, const char *aside)
 {
-	struct sandbox *s = d->s;
-	const char *tail = *sub ? arena_printf(s->arena, "/%s", sub) : "";
-	const char *from = arena_printf(s->arena, "%s%s", d->from, tail);
-	const char *kept = arena_printf(s->arena, "%s%s", d->kept, tail);
-	const char *to = arena_printf(s->arena, "%s%s", d->to, tail);
-	const char *path = arena_printf(s->arena, "%s%s", d->name, tail);
-	const char *aside;
-	struct str now, old = {0}, base = {0};
-	bool is = read_at(s, from, &now), was = read_at(s, kept, &old), based;
+	const char *place = in_root(s, path), *copy = in_copies(s, path);
+	const char *left = kind == KEPT_COPY ? copy : place, *kept = left == copy ? place : copy;
+	struct str now = read_at(s, left), old = read_at(s, kept), base = {0};
 
-	if (protected_same(is, now, was, old))
+	if (protected_same(now, old))
 		return;
-	aside = d->aside && is ? path_join(s->arena, d->aside, path) : NULL;
-	based = sandbox_git_trusted(s, path, &base);
-	if ((!is || now.p) && protected_same(is, now, based, base)) {
-		if (strcmp(from, to) != 0)
-			protected_put(s, is ? from : NULL, to);
+	(void)sandbox_git_trusted(s, path, &base);
+	if (protected_same(now, base)) {
+		if (left == copy)
+			protected_put(s, copy, place);
 		return;
 	}
+	aside = aside && (now.p || now.n) ? path_join(s->arena, aside, path) : NULL;
 	if (aside)
-		protected_put(s, from, aside);
-	if (strcmp(from, to) == 0)
-		protected_put(s, was ? kept : NULL, to);
+		protected_put(s, place, aside);
+	if (left == place)
+		protected_put(s, copy, place);
 	sandbox_note(s, "'%s' is protected: %s; %s%s", path,
-		was ? "it was put back" : "it was removed",
+		old.p || old.n ? "it was put back" : "it was removed",
 		aside ? "a killed command, or somebody since then, had changed it; a copy is "
 		      : "people change it",
 		aside ? aside : "");
 }
 
-static void settle_tree(const struct differing *d)
+static void settle_tree(struct sandbox *s, const struct kept_name *k, const char *aside)
 {
-	struct arena *a = d->s->arena;
-	struct tree now, then;
+	bool copied = k->kind == KEPT_COPY;
+	const char *root = in_root(s, k->name), *copies = in_copies(s, k->name);
+	const char *of[] = {copied ? copies : root, copied ? root : copies};
 	struct stat st;
 
-	sandbox_list_tree(a, d->from, &now);
-	sandbox_list_tree(a, d->kept, &then);
-	for (size_t i = 0; i < now.n; i++)
-		if (now.items[i].type != FILE_DIRECTORY)
-			protected_settle(d, now.items[i].path);
-	for (size_t i = 0; i < then.n; i++) /* what the command has removed */
-		if (then.items[i].type != FILE_DIRECTORY &&
-			lstat(path_join(a, d->from, then.items[i].path), &st) < 0)
-			protected_settle(d, then.items[i].path);
+	for (size_t i = 0; i < COUNT(of); i++) {
+		struct tree tree;
+
+		sandbox_list_tree(s->arena, of[i], &tree);
+		for (size_t at = 0; at < tree.n; at++)
+			if (tree.items[at].type != FILE_DIRECTORY &&
+				(!i || lstat(path_join(s->arena, of[0], tree.items[at].path), &st) <
+						0))
+				protected_settle(s, k->kind,
+					path_join(s->arena, k->name, tree.items[at].path), aside);
+	}
 }
 
 /* Directories that are empty now, and were made for or by the run. */
@@ -201,9 +187,7 @@ static bool settle_above(struct sandbox *s, const char *name, const char *aside)
 	const char *above = link_above(s, name);
 
 	if (above)
-		protected_settle(&(struct differing){s, above, in_root(s, above), "",
-					 in_root(s, above), aside},
-			"");
+		protected_settle(s, KEPT_COMPARED, above, aside);
 	return !link_above(s, name);
 }
 
@@ -225,25 +209,16 @@ static void give_rights_back(const struct sandbox *s, const char *name, const ch
  * that it can write the last command settles all. */
 static void protected_settle_name(struct sandbox *s, const struct kept_name *k, const char *aside)
 {
-	const char *place = in_root(s, k->name), *copy = in_copies(s, k->name);
-	struct differing d = {s, k->name, place, copy, place, aside};
-	struct stat st;
+	const char *place = in_root(s, k->name);
 
-	if (k->kind == KEPT_COMPARED && !strchr(k->name, '/') && lstat(place, &st) < 0 &&
-		errno == ENOENT && !path_exists(copy))
-		return;
 	if (k->kind == KEPT_READ_ONLY || (k->kind == KEPT_COMPARED && !s->alone) ||
 		!settle_above(s, k->name, aside))
 		return;
-	if (k->kind == KEPT_COPY) {
-		d.from = copy;
-		d.kept = place;
-	}
-	give_rights_back(s, k->name, d.from);
-	settle_tree(&d);
+	give_rights_back(s, k->name, k->kind == KEPT_COPY ? in_copies(s, k->name) : place);
+	settle_tree(s, k, aside);
 	if (s->alone)
 		remove_traces(s, place);
-	protected_settle(&d, ""); /* where one of the two is no directory */
+	protected_settle(s, k->kind, k->name, aside); /* where one of the two is no directory */
 }
 
 /* ---- begin and end ---- */
