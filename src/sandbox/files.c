@@ -51,55 +51,6 @@ int sandbox_copy_file(const char *from, const char *to, struct error *err)
 		       : sandbox_write_file(to, buf_str(&text), (st.st_mode & 0777) | 0600, err);
 }
 
-struct trees {
-	const char *from, *to;
-};
-
-static enum directory_visit copy_entry(
-	void *data, const struct directory_entry *e, struct error *err)
-{
-	const struct trees *t = data;
-	char from[PATH_MAX], to[PATH_MAX];
-
-	if (snprintf(from, sizeof(from), "%s/%s", t->from, e->path) >= (int)sizeof(from) ||
-		snprintf(to, sizeof(to), "%s/%s", t->to, e->path) >= (int)sizeof(to) ||
-		e->type == FILE_OTHER)
-		return DIRECTORY_SKIP;
-	if (e->type == FILE_DIRECTORY)
-		(void)mkdir(to, 0700);
-	else if (sandbox_copy_file(from, to, err) < 0)
-		return DIRECTORY_STOP;
-	return DIRECTORY_CONTINUE;
-}
-
-int sandbox_copy_tree(const char *from, const char *to, struct error *err)
-{
-	struct trees t = {from, to};
-
-	if (path_mkdirs(to, err) < 0)
-		return -1;
-	return directory_walk(from, copy_entry, &t, err);
-}
-
-static enum directory_visit remove_extra(
-	void *data, const struct directory_entry *e, struct error *err)
-{
-	const struct trees *x = data;
-	char from[PATH_MAX], to[PATH_MAX];
-	struct stat st;
-	bool directory = e->type == FILE_DIRECTORY;
-
-	(void)err;
-	(void)snprintf(from, sizeof(from), "%s/%s", x->from, e->path);
-	(void)snprintf(to, sizeof(to), "%s/%s", x->to, e->path);
-	if (e->type != FILE_LINK && lstat(from, &st) == 0 && directory == S_ISDIR(st.st_mode)) {
-		sandbox_open_directory(e->parent, e->name);
-		return DIRECTORY_CONTINUE;
-	}
-	sandbox_remove_tree(to);
-	return DIRECTORY_SKIP;
-}
-
 void sandbox_open_directory(int parent, const char *name)
 {
 	struct stat st;
@@ -165,14 +116,35 @@ void sandbox_tidy_tree(const char *path, bool links, bool unused)
 	files_walk(path, tidy_entry, &(struct tidying){links, unused});
 }
 
-int sandbox_sync_tree(const char *from, const char *to, struct error *err)
+int sandbox_sync_tree(struct arena *a, const char *from, const char *to, struct error *err)
 {
-	struct trees x = {from, to};
-	struct error ignored;
+	struct tree old, new;
+	struct stat st;
 
 	(void)chmod(to, 0700);
-	(void)directory_walk(to, remove_extra, &x, &ignored);
-	return sandbox_copy_tree(from, to, err);
+	sandbox_tidy_tree(to, false, true);
+	sandbox_list_tree(a, to, &old);
+	sandbox_list_tree(a, from, &new);
+	for (size_t i = 0; i < old.n; i++) {
+		const char *path = old.items[i].path;
+		bool directory = old.items[i].type == FILE_DIRECTORY;
+
+		if (old.items[i].type == FILE_LINK || lstat(path_join(a, from, path), &st) < 0 ||
+			directory != S_ISDIR(st.st_mode))
+			sandbox_remove_tree(path_join(a, to, path));
+	}
+	if (path_mkdirs(to, err) < 0)
+		return -1;
+	for (size_t i = 0; i < new.n; i++) {
+		const char *at = path_join(a, to, new.items[i].path);
+
+		if (new.items[i].type == FILE_DIRECTORY)
+			(void)mkdir(at, 0700);
+		else if (new.items[i].type != FILE_OTHER &&
+			 sandbox_copy_file(path_join(a, from, new.items[i].path), at, err) < 0)
+			return -1;
+	}
+	return 0;
 }
 
 /* ---- removing ---- */

@@ -590,7 +590,7 @@ static int copy_refs(struct sandbox *s, struct error *err)
 	const char *stash = sandbox_read_text(s->arena, in_copy(s, "refs/stash"));
 	struct refs refs;
 
-	if (sandbox_sync_tree(in_common(s, "refs"), in_copy(s, "refs"), err) < 0 ||
+	if (sandbox_sync_tree(s->arena, in_common(s, "refs"), in_copy(s, "refs"), err) < 0 ||
 		sandbox_copy_file(in_common(s, "packed-refs"), in_copy(s, "packed-refs"), err) < 0)
 		return -1;
 	if (s->view.own)

@@ -67,7 +67,7 @@ static int protected_keep(struct sandbox *s, const struct kept_name *k, struct e
 	if (k->kind != KEPT_COPY || !path_is_directory(copy))
 		sandbox_remove_tree(copy);
 	if (k->kind == KEPT_COPY)
-		return sandbox_sync_tree(place, copy, err);
+		return sandbox_sync_tree(s->arena, place, copy, err);
 	if (k->kind == KEPT_READ_ONLY || link_above(s, k->name) || lstat(place, &st) < 0)
 		return 0;
 	return path_mkdirs(arena_dup(s->arena, path_dir(copy)), err) < 0

@@ -86,11 +86,9 @@ const char *sandbox_common_of(struct arena *a, const struct root *r);
 
 /* A regular file, its permissions included, or a link itself. A missing one removes `to`. */
 int sandbox_copy_file(const char *from, const char *to, struct error *err);
-/* A directory with everything in it: files, directories and links. */
-int sandbox_copy_tree(const char *from, const char *to, struct error *err);
-/* Makes `to` equal to `from`, and removes what `from` does not have. The caller ensures that no
- * other process uses `to`. */
-int sandbox_sync_tree(const char *from, const char *to, struct error *err);
+/* Makes `to` equal to `from`: files, directories and links, and removes what `from` does not have.
+ * The caller ensures that no other process uses `to`. */
+int sandbox_sync_tree(struct arena *a, const char *from, const char *to, struct error *err);
 void sandbox_remove_tree(const char *path);
 /* Restores the owner's permissions on a directory, which a command may have removed. The caller
  * ensures that no other process uses the tree. */
