@@ -96,7 +96,7 @@ $(O)/%.o: %.c Makefile $(DEPS)
 	@mkdir -p $(@D)
 	$(call SAY,CC $<)$(CC) $(ALL_CFLAGS) -MD -MP -c -o $@ $<
 # The program of the sandbox's first process, which starts with every command: only what it uses, without sanitizers.
-INNER   := $(patsubst %.c,$(O)/inner/%.o,$(wildcard src/base/*.c) $(patsubst %,src/%.c,$(patsubst %,sandbox/%,inner broker limits network proxy \
+INNER   := $(patsubst %.c,$(O)/inner/%.o,$(wildcard src/base/*.c) $(patsubst %,src/%.c,$(patsubst %,sandbox/%,inner broker network \
 	run seccomp) $(patsubst %,sys/%,directory path process process_table)))
 $(O)/inner/%.o: %.c Makefile $(DEPS)
 	@mkdir -p $(@D)

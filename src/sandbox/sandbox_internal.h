@@ -194,27 +194,12 @@ void sandbox_send_socket(int channel, int fd);
 /* -1: the channel was closed. */
 int sandbox_receive_socket(int channel);
 int sandbox_network_client(const char *host, const char *port);
-/* Cuts `:PORT` off; 0: there is none. */
-unsigned sandbox_split_port(struct str *host);
-/* Passes bytes from `in` to the socket `other`, and from there to `out`, until `other` ends. */
-void sandbox_relay(int in, int out, int other);
-
-/* ---- proxy.c ---- */
-
-void sandbox_proxy_serve(struct sandbox *s, int fd);
-/* A connection, or -1 with why. `trusted`: the caller, not the command, says where to. */
-int sandbox_dial(
-	const struct policy *p, const char *host, unsigned port, bool trusted, const char **why);
-/* The bytes up to the first empty line, and what follows them. */
-bool sandbox_proxy_read_head(int fd, struct buf *head, struct str *rest);
 
 /* ---- seccomp.c ---- */
 
 /* `readonly`: also no sockets, no changes of modes, owners and times, and without `signals` none to
  * other processes. -1 with errno. */
 int sandbox_filter_enter(bool readonly, bool signals);
-
-/* ---- limits.c ---- */
 
 /* Cuts the policy's limits, as bytes, off the plan, and sets them. False: they are not there. */
 bool sandbox_take_limits(struct str *plan);

@@ -1,13 +1,16 @@
 /*
- * seccomp.c: system calls that no program needs which builds, tests or commits, and by which one
- * could leave the sandbox, or leave something behind that works outside: namespaces and mounts,
- * set-id files, ways into the kernel. ptrace stays: debuggers and leak checks use it.
+ * seccomp.c: what the processes inside give up. What they may use is as the policy says: processor
+ * time, memory, files, processes. Refused are system calls that no program needs which builds,
+ * tests or commits, and by which one could leave the sandbox, or leave something behind that works
+ * outside: namespaces and mounts, set-id files, ways into the kernel. ptrace stays: debuggers and
+ * leak checks use it.
  */
 #include <errno.h>
 #include <fcntl.h>
 #include <sched.h>
 #include <sys/personality.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -120,31 +123,10 @@ static const unsigned never_readonly[] = {
 #endif
 };
 
-/* The rows of a filter, by their calls; those of one call in their order. */
-struct filter_table {
-	struct filter_row rows[COUNT(never) + COUNT(never_readonly) + COUNT(rows)];
-	size_t n;
-};
-
 struct filter {
-	struct sock_filter code[8 * (COUNT(never) + COUNT(never_readonly) + COUNT(rows)) + 8];
+	struct sock_filter code[5 * (COUNT(never) + COUNT(never_readonly) + COUNT(rows)) + 8];
 	unsigned short n;
 };
-
-static void seccomp_insert(struct filter_table *t, const struct filter_row *row)
-{
-	size_t i = t->n++;
-
-	for (; i > 0 && t->rows[i - 1].call > row->call; i--)
-		t->rows[i] = t->rows[i - 1];
-	t->rows[i] = *row;
-}
-
-static void seccomp_insert_never(struct filter_table *t, const unsigned *calls, size_t n)
-{
-	for (size_t i = 0; i < n; i++)
-		seccomp_insert(t, &(struct filter_row){calls[i], 0, ALWAYS, 0, EPERM});
-}
 
 static void seccomp_emit(struct filter *f, uint16_t code, uint32_t k, uint8_t yes, uint8_t no)
 {
@@ -177,28 +159,14 @@ static void seccomp_add(struct filter *f, const struct filter_row *r)
 		seccomp_load(f, offsetof(struct seccomp_data, nr));
 }
 
-/* A binary search: the kernel runs a new filter once with the number of every system call. */
-static void seccomp_add_all(struct filter *f, const struct filter_row *r, size_t n)
+static void seccomp_add_never(struct filter *f, const unsigned *calls, size_t n)
 {
-	size_t half = n / 2, at = f->n;
-
-	while (half > 0 && r[half - 1].call == r[half].call)
-		half--;
-	if (n > 3 && half > 0) {
-		seccomp_emit(f, BPF_JMP | BPF_JGE | BPF_K, r[half].call, 0, 0);
-		seccomp_add_all(f, r, half);
-		f->code[at].jt = (uint8_t)(f->n - at - 1);
-		seccomp_add_all(f, r + half, n - half);
-		return;
-	}
 	for (size_t i = 0; i < n; i++)
-		seccomp_add(f, &r[i]);
-	seccomp_answer(f, ALLOW);
+		seccomp_add(f, &(struct filter_row){calls[i], 0, ALWAYS, 0, EPERM});
 }
 
 int sandbox_filter_enter(bool readonly, bool signals)
 {
-	struct filter_table t = {.n = 0};
 	struct filter f = {.n = 0};
 	struct sock_fprog program;
 
@@ -217,12 +185,45 @@ int sandbox_filter_enter(bool readonly, bool signals)
 	seccomp_answer(&f, ENOSYS);
 #endif
 	if (readonly)
-		seccomp_insert_never(&t, never_readonly + (signals ? SIGNALS : 0),
+		seccomp_add_never(&f, never_readonly + (signals ? SIGNALS : 0),
 			COUNT(never_readonly) - (signals ? SIGNALS : 0));
-	seccomp_insert_never(&t, never, COUNT(never));
 	for (size_t i = 0; i < COUNT(rows); i++)
-		seccomp_insert(&t, &rows[i]);
-	seccomp_add_all(&f, t.rows, t.n);
+		seccomp_add(&f, &rows[i]);
+	seccomp_add_never(&f, never, COUNT(never));
+	seccomp_answer(&f, ALLOW);
 	program = (struct sock_fprog){f.n, f.code};
 	return prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program, 0, 0);
+}
+
+/* ---- limits ---- */
+
+static void set_limits(const struct policy_limits *l)
+{
+	const struct {
+		int which;
+		uint64_t value; /* 0: none */
+	} all[] = {{RLIMIT_CPU, l->cpu_s}, {RLIMIT_DATA, l->memory}, {RLIMIT_FSIZE, l->file_size},
+		{RLIMIT_NPROC, l->processes}, {RLIMIT_NOFILE, l->open_files}};
+	struct rlimit limit = {0, 0};
+
+	(void)setrlimit(RLIMIT_CORE, &limit);
+	for (size_t i = 0; i < COUNT(all); i++) {
+		if (!all[i].value || getrlimit(all[i].which, &limit) < 0)
+			continue;
+		limit.rlim_cur = all[i].value < limit.rlim_max ? all[i].value : limit.rlim_max;
+		limit.rlim_max = limit.rlim_cur;
+		(void)setrlimit(all[i].which, &limit);
+	}
+}
+
+bool sandbox_take_limits(struct str *plan)
+{
+	struct policy_limits l;
+
+	if (plan->n < sizeof(l))
+		return false;
+	memcpy(&l, plan->p, sizeof(l));
+	*plan = str_sub(*plan, sizeof(l), plan->n);
+	set_limits(&l);
+	return true;
 }

@@ -1,9 +1,34 @@
 /*
  * parse.c: finds where commands begin and end. Operators, parentheses and reserved words are
- * followed only as far as that needs.
+ * followed only as far as that needs. Functions that can fail return 0, or -1 with the denial in
+ * p->v.
  */
 #include "src/base/vec.h"
-#include "src/shell/parse_internal.h"
+#include "src/shell/parse.h"
+
+enum { SHELL_DOCUMENTS = 8 };
+
+/* A here document whose lines come behind the next newline. */
+struct document {
+	struct redirect *redirect;
+	struct str delimiter;
+	bool strip, literal;
+};
+
+struct parser {
+	struct arena *a;
+	struct verdict *v;
+	const char *s; /* s[n] is NUL, and the only one */
+	size_t n, at;
+	char *out; /* texts with their quotes resolved, one behind the other */
+	size_t used;
+	struct document documents[SHELL_DOCUMENTS];
+	unsigned n_documents, read; /* those that wait, and those that were read */
+	char open[SHELL_DEPTH];     /* what is open: a letter for each */
+	unsigned depth, commands, words;
+	struct command **last;
+	bool joined; /* there is more than simple commands one after the other */
+};
 
 /* ---- bytes ---- */
 
@@ -35,13 +60,14 @@ static int check_bytes(struct str text, struct verdict *v)
 	return 0;
 }
 
-bool shell_is_meta(char c)
+/* A byte that ends a word: blank, newline, | & ; < > ( ) or the end of the text. */
+static bool shell_is_meta(char c)
 {
 	return !c || strchr(" \t\n|&;<>()", c);
 }
 
 /* bash knows no other blanks, whatever the locale. */
-bool shell_is_blank(char c)
+static bool shell_is_blank(char c)
 {
 	return c == ' ' || c == '\t';
 }
@@ -52,7 +78,7 @@ static bool is_continued(const struct parser *p, size_t at)
 }
 
 /* And continued lines, and a comment. */
-void shell_skip_blanks(struct parser *p)
+static void shell_skip_blanks(struct parser *p)
 {
 	for (;;) {
 		if (is_continued(p, p->at))
@@ -67,7 +93,7 @@ void shell_skip_blanks(struct parser *p)
 }
 
 /* bash joins lines first: what follows must not make another operator of it. */
-int shell_take_operator(struct parser *p, size_t length)
+static int shell_take_operator(struct parser *p, size_t length)
 {
 	size_t from = p->at, next;
 
@@ -80,19 +106,20 @@ int shell_take_operator(struct parser *p, size_t length)
 	return 0;
 }
 
-struct span shell_span_here(const struct parser *p, size_t length)
+static struct span shell_span_here(const struct parser *p, size_t length)
 {
 	size_t left = p->n - p->at;
 
 	return (struct span){p->at, p->at + (length < left ? length : left)};
 }
 
-int shell_construct(struct parser *p, size_t length, const char *what)
+static int shell_construct(struct parser *p, size_t length, const char *what)
 {
 	return deny(p->v, RULE_CONSTRUCT, shell_span_here(p, length), "%s", what);
 }
 
-int shell_unexpected(struct parser *p)
+/* The token at the cursor cannot stand there. */
+static int shell_unexpected(struct parser *p)
 {
 	size_t n = strcspn(p->s + p->at, " \t\n|&;<>()");
 	struct str shown;
@@ -106,6 +133,454 @@ int shell_unexpected(struct parser *p)
 		return deny(p->v, RULE_SYNTAX, shell_span_here(p, n), "unexpected end of the line");
 	return deny(p->v, RULE_SYNTAX, shell_span_here(p, n), "unexpected '%.*s%s'", (int)shown.n,
 		shown.p, shown.n < n ? ".." : "");
+}
+
+size_t shell_name_length(const char *text)
+{
+	size_t n = strspn(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789");
+
+	return *text >= '0' && *text <= '9' ? 0 : n;
+}
+
+/* ---- words ---- */
+
+/* At the `(` of a subshell or of `$(`; past its `)`. */
+static int shell_nested(struct parser *p);
+
+/* One word with its quotes. What bash would expand into something that only it knows makes the word
+ * unknown, or is denied where it begins. */
+struct scan {
+	struct parser *p;
+	size_t from;
+	bool bracket;      /* an unquoted `[` was there */
+	bool brace, comma; /* an unquoted `{`; and a comma or `..` behind it */
+	bool unknown;      /* known only when the command runs */
+};
+
+static size_t past_name(const struct parser *p, size_t at)
+{
+	size_t n = shell_name_length(p->s + at);
+
+	return n ? at + n : at + (p->s[at] == '?');
+}
+
+/* `n` bytes at the cursor mean themselves. */
+static int word_add_bytes(struct scan *s, size_t n)
+{
+	struct parser *p = s->p;
+
+	/* The here document would begin somewhere inside the quotes. */
+	if (p->n_documents && memchr(p->s + p->at, '\n', n))
+		return shell_construct(
+			p, n, "quotes over the end of a line that has a here document");
+	memcpy(p->out + p->used, p->s + p->at, n);
+	p->used += n;
+	p->at += n;
+	return 0;
+}
+
+static int single_quotes(struct scan *s)
+{
+	struct parser *p = s->p;
+	const char *end = strchr(p->s + p->at + 1, '\'');
+
+	if (!end)
+		return deny(p->v, RULE_SYNTAX, (struct span){p->at, p->n},
+			"unterminated single quotes");
+	p->at++;
+	if (word_add_bytes(s, (size_t)(end - p->s) - p->at) < 0)
+		return -1;
+	p->at++;
+	return 0;
+}
+
+/* At `$(`. bash prints what it has parsed in it and runs what it then reads in the print. Behind a
+ * here document some versions lose what joins commands on that way. */
+static int output(struct parser *p)
+{
+	struct span at = shell_span_here(p, 3);
+	unsigned commands = p->commands, read = p->read;
+
+	if (p->s[p->at + 2] == '(')
+		return deny(p->v, RULE_CONSTRUCT, at, "arithmetic expansion '$(( ))'");
+	p->at++;
+	if (shell_nested(p) < 0)
+		return -1;
+	if (p->read > read && p->commands > commands + 1)
+		return deny(p->v, RULE_CONSTRUCT, at,
+			"here document in '$( )' that is more than one command");
+	return 0;
+}
+
+/* At `${`. */
+static int braced(struct parser *p)
+{
+	size_t from = p->at + 2, to = past_name(p, from);
+
+	if (to == p->n)
+		return deny(p->v, RULE_SYNTAX, shell_span_here(p, to - p->at), "unterminated '${'");
+	if (to == from || p->s[to] != '}')
+		return shell_construct(p, to + 1 - p->at, "expansion other than '${name}'");
+	p->at = to + 1;
+	return 0;
+}
+
+static int dollar(struct scan *s, bool quoted)
+{
+	struct parser *p = s->p;
+	size_t from = p->at + 1, to = past_name(p, from);
+	char c = p->s[from];
+
+	if (to > from) {
+		s->unknown = true;
+		p->at = to;
+		return 0;
+	}
+	s->unknown |= c == '{' || c == '(';
+	if (c == '{')
+		return braced(p);
+	if (c == '(')
+		return output(p);
+	if (c == '[')
+		return shell_construct(p, 2, "arithmetic expansion '$[ ]'");
+	if (!quoted && (c == '\'' || c == '"'))
+		return shell_construct(p, 2, "quotes with '$'");
+	if (c && strchr("0123456789@*#-$!", c))
+		return shell_construct(p, 2, "positional or special parameter");
+	if (c == '\\' && p->s[from + 1] == '\n')
+		return shell_construct(p, 3, "line continuation behind '$'");
+	return word_add_bytes(s, 1);
+}
+
+/* The backslash in double quotes: an escape only before $ ` " \ and newline. */
+static int double_escape(struct scan *s)
+{
+	char c = s->p->s[s->p->at + 1];
+
+	if (!c || !strchr("$`\"\\\n", c))
+		return word_add_bytes(s, 1);
+	s->p->at++;
+	if (word_add_bytes(s, 1) < 0)
+		return -1;
+	s->p->used -= c == '\n';
+	return 0;
+}
+
+static int double_quotes(struct scan *s)
+{
+	struct parser *p = s->p;
+	size_t from = p->at++;
+	int rc = 0;
+
+	while (rc == 0 && p->s[p->at] != '"') {
+		switch (p->s[p->at]) {
+		case '\0':
+			return deny(p->v, RULE_SYNTAX, (struct span){from, p->n},
+				"unterminated double quotes");
+		case '`':
+			return shell_construct(p, 1, "command substitution with backticks");
+		case '\\':
+			rc = double_escape(s);
+			break;
+		case '$':
+			rc = dollar(s, true);
+			break;
+		default:
+			rc = word_add_bytes(s, strcspn(p->s + p->at, "\"\\$`"));
+		}
+	}
+	p->at += rc == 0;
+	return rc;
+}
+
+static int plain(struct scan *s)
+{
+	struct parser *p = s->p;
+	const char *c = p->s + p->at;
+
+	switch (*c) {
+	case '~':
+		if (p->at == s->from || c[-1] == '=' || c[-1] == ':')
+			return shell_construct(p, 1, "tilde expansion");
+		break;
+	case '{':
+		s->brace = true;
+		break;
+	case ',':
+	case '.':
+		s->comma |= s->brace && (*c == ',' || c[1] == '.');
+		break;
+	case '}':
+		if (s->comma) /* in more cases than bash, which looks for pairs */
+			return deny(p->v, RULE_CONSTRUCT, (struct span){s->from, p->at + 1},
+				"brace expansion");
+		break;
+	case '[':
+		s->bracket = true;
+		break;
+	case ']':
+		s->unknown |= s->bracket;
+		break;
+	case '*':
+	case '?':
+		s->unknown = true;
+		break;
+	}
+	return word_add_bytes(s, 1);
+}
+
+static int escaped(struct scan *s)
+{
+	struct parser *p = s->p;
+
+	if (!p->s[p->at + 1])
+		return deny(
+			p->v, RULE_SYNTAX, shell_span_here(p, 1), "nothing behind the backslash");
+	if (p->s[p->at + 1] == '\n')
+		return shell_construct(p, 2, "line continuation inside a word");
+	p->at++;
+	return word_add_bytes(s, 1);
+}
+
+/* What stands right behind the word can change what it is. */
+static int check_end(const struct scan *s)
+{
+	struct parser *p = s->p;
+	char c = p->s[p->at];
+
+	if (c == '(')
+		return deny(p->v, RULE_CONSTRUCT, (struct span){s->from, p->at + 1},
+			"'(' behind a word: function, array or pattern");
+	if ((c == '<' || c == '>') && p->s[s->from] == '{' && p->s[p->at - 1] == '}')
+		return deny(p->v, RULE_REDIRECT, (struct span){s->from, p->at + 1},
+			"redirection that puts its number into a variable");
+	return 0;
+}
+
+static int part(struct scan *s)
+{
+	switch (s->p->s[s->p->at]) {
+	case '\'':
+		return single_quotes(s);
+	case '"':
+		return double_quotes(s);
+	case '\\':
+		return escaped(s);
+	case '$':
+		return dollar(s, false);
+	case '`':
+		return shell_construct(s->p, 1, "command substitution with backticks");
+	default:
+		return plain(s);
+	}
+}
+
+/* A continued line with a blank behind it ends the word, too. */
+static bool word_ends(const struct parser *p)
+{
+	const char *c = p->s + p->at;
+
+	return shell_is_meta(*c) || (c[0] == '\\' && c[1] == '\n' && shell_is_blank(c[2]));
+}
+
+static int shell_word(struct parser *p, struct word *out)
+{
+	struct scan s = {.p = p, .from = p->at};
+	size_t begin = p->used;
+
+	if (p->words++ == SHELL_WORDS)
+		return deny(
+			p->v, RULE_LIMIT, shell_span_here(p, 1), "more than %d words", SHELL_WORDS);
+	while (!word_ends(p))
+		if (part(&s) < 0)
+			return -1;
+	p->out[p->used++] = '\0';
+	*out = (struct word){{s.from, p->at}, s.unknown ? NULL : p->out + begin};
+	return check_end(&s);
+}
+
+/* ---- redirections ---- */
+
+static size_t past_digits(const struct parser *p)
+{
+	return p->at + strspn(p->s + p->at, "0123456789");
+}
+
+static bool shell_redirect_here(const struct parser *p)
+{
+	size_t i = past_digits(p);
+	char c = p->s[i];
+
+	return c == '<' || c == '>' || (i == p->at && c == '&' && p->s[i + 1] == '>');
+}
+
+/* The longest first. fd -1: not in the subset. */
+static const struct operator
+{
+	const char *text;
+	enum redirect_kind kind;
+	int fd;
+}
+operators[] = {
+	{"&>>", REDIRECT_WRITE, 1},
+	{"<<<", REDIRECT_TEXT, 0},
+	{"<<-", REDIRECT_TEXT, 0},
+	{"&>", REDIRECT_WRITE, 1},
+	{"<<", REDIRECT_TEXT, 0},
+	{">>", REDIRECT_WRITE, 1},
+	{">|", REDIRECT_WRITE, 1},
+	{">&", REDIRECT_DUP, 1},
+	{"<&", REDIRECT_DUP, 0},
+	{"<>", REDIRECT_READ, -1},
+	{"<(", REDIRECT_READ, -1},
+	{">(", REDIRECT_READ, -1},
+	{"<", REDIRECT_READ, 0},
+	{">", REDIRECT_WRITE, 1},
+};
+
+/* There is one. */
+static const struct operator* operator_here(const struct parser *p)
+{
+	size_t i = 0;
+
+	while (strncmp(p->s + p->at, operators[i].text, strlen(operators[i].text)) != 0)
+		i++;
+	return &operators[i];
+}
+
+/* The number in front, if any. */
+static int parse_number(struct parser *p, int *fd)
+{
+	size_t end = past_digits(p);
+
+	if (end == p->at)
+		return 0;
+	if (end - p->at > 1 || p->s[p->at] > '2')
+		return deny(p->v, RULE_REDIRECT, (struct span){p->at, end},
+			"file descriptor other than 0, 1 and 2");
+	*fd = p->s[p->at] - '0';
+	p->at = end;
+	return 0;
+}
+
+/* Behind >& and <&. */
+static int parse_other(struct parser *p, struct redirect *r)
+{
+	char c = p->s[p->at];
+
+	if (!c || !strchr("-012", c) || !shell_is_meta(p->s[p->at + 1]))
+		return deny(p->v, RULE_REDIRECT, shell_span_here(p, 1),
+			"only 0, 1, 2 and - can stand behind '>&' and '<&'");
+	if (c == '-')
+		r->kind = REDIRECT_CLOSE;
+	else
+		r->other = c - '0';
+	p->at++;
+	return 0;
+}
+
+/* Its delimiter: letters and digits, in quotes or behind a backslash or not. */
+static int parse_document(struct parser *p, struct redirect *r, bool strip)
+{
+	struct document *d = &p->documents[p->n_documents];
+	const char *s = p->s + p->at;
+	bool quoted = *s == '\'' || *s == '"';
+	size_t before = quoted || *s == '\\', n;
+
+	n = strspn(s + before, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789-.");
+	if (!n || (quoted && s[1 + n] != *s) || !shell_is_meta(s[before + n + quoted]))
+		return shell_construct(p, 1, "the end of a here document must be a plain word");
+	if (p->n_documents++ == SHELL_DOCUMENTS)
+		return deny(p->v, RULE_LIMIT, shell_span_here(p, 1), "more than %d here documents",
+			SHELL_DOCUMENTS);
+	*d = (struct document){r, {s + before, n}, strip, before > 0};
+	p->at += before + n + quoted;
+	return 0;
+}
+
+static int parse_target(struct parser *p, struct redirect *r, const struct operator* op)
+{
+	shell_skip_blanks(p);
+	if (op->kind == REDIRECT_DUP)
+		return parse_other(p, r);
+	if (op->kind == REDIRECT_TEXT && op->text[2] != '<')
+		return parse_document(p, r, op->text[2] == '-');
+	return shell_is_meta(p->s[p->at]) ? shell_unexpected(p) : shell_word(p, &r->word);
+}
+
+static int shell_redirect(struct parser *p, struct command *c)
+{
+	struct redirect *r = arena_alloc(p->a, sizeof(*r)), **last = &c->redirects;
+	size_t from = p->at;
+	const struct operator* op;
+
+	if (parse_number(p, &r->fd) < 0)
+		return -1;
+	op = operator_here(p);
+	if (op->fd < 0)
+		return deny(p->v, op->text[1] == '(' ? RULE_CONSTRUCT : RULE_REDIRECT,
+			shell_span_here(p, 2), "'%s' is not in the subset", op->text);
+	r->kind = op->kind;
+	if (p->at == from)
+		r->fd = op->fd;
+	if (shell_take_operator(p, strlen(op->text)) < 0 || parse_target(p, r, op) < 0)
+		return -1;
+	r->at = (struct span){from, p->at};
+	while (*last)
+		last = &(*last)->next;
+	*last = r;
+	return 0;
+}
+
+/* ---- the lines of here documents ---- */
+
+static int read_line(struct parser *p, const struct document *d, size_t to)
+{
+	for (size_t i = p->at; i < to && !d->literal; i++)
+		if (strchr("$`\\", p->s[i]))
+			return deny(p->v, RULE_CONSTRUCT, (struct span){i, i + 1},
+				"'%c' in a here document whose delimiter has no quotes", p->s[i]);
+	memcpy(p->out + p->used, p->s + p->at, to + 1 - p->at);
+	p->used += to + 1 - p->at;
+	p->at = to + 1;
+	return 0;
+}
+
+static int read_document(struct parser *p, const struct document *d)
+{
+	d->redirect->word = (struct word){{p->at, p->at}, p->out + p->used};
+	for (;;) {
+		size_t to;
+
+		while (d->strip && p->s[p->at] == '\t')
+			p->at++;
+		to = p->at + strcspn(p->s + p->at, "\n");
+		if (str_eq((struct str){p->s + p->at, to - p->at}, d->delimiter)) {
+			p->at = to + (p->s[to] != '\0');
+			p->out[p->used++] = '\0';
+			d->redirect->word.at.to = p->at;
+			return 0;
+		}
+		if (!p->s[to])
+			return deny(p->v, RULE_SYNTAX, d->redirect->at,
+				"here document without its end");
+		if (read_line(p, d, to) < 0)
+			return -1;
+	}
+}
+
+/* At a newline: past it and the here documents behind it. */
+static int shell_newline(struct parser *p)
+{
+	unsigned n = p->n_documents;
+
+	p->at++;
+	p->n_documents = 0;
+	p->read += n;
+	for (unsigned i = 0; i < n; i++)
+		if (read_document(p, &p->documents[i]) < 0)
+			return -1;
+	return 0;
 }
 
 /* ---- reserved words ---- */
@@ -166,13 +641,6 @@ static int shell_open(struct parser *p, char what)
 static char innermost(const struct parser *p)
 {
 	return p->depth ? p->open[p->depth - 1] : 0;
-}
-
-size_t shell_name_length(const char *text)
-{
-	size_t n = strspn(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789");
-
-	return *text >= '0' && *text <= '9' ? 0 : n;
 }
 
 /* A word, and the blanks around it. */
@@ -412,7 +880,7 @@ static int shell_list(struct parser *p)
 	return l.state == LIST_MUST || p->depth != depth ? shell_unexpected(p) : 0;
 }
 
-int shell_nested(struct parser *p)
+static int shell_nested(struct parser *p)
 {
 	struct span at = shell_span_here(p, 1);
 
