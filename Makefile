@@ -106,7 +106,7 @@ $(O)/inner/program: $(INNER)
 $(O)/src/sandbox/arguments.o: ALL_CFLAGS += -DSANDBOX_INNER='"$(O)/inner/program"'
 $(O)/src/sandbox/arguments.o: $(O)/inner/program
 # The compiler does not tell that these files take in others.
-$(O)/src/policy/policy_shipped.o: $(wildcard policies/*.yaml)
+$(O)/src/policy/policy.o: $(wildcard policies/*.yaml)
 $(O)/src/config/model.o: models/models.yaml
 $(O)/src/tick/playbook.o: playbooks/failures.yaml
 $(O)/src/event/artifact_schema.o: $(wildcard schemas/artifacts/*.json)

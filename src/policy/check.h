@@ -33,8 +33,9 @@ struct policy_question {
 };
 /*
  * Opens the root (NULL: that of the worktree around q->cwd) and loads the policy of that name
- * (NULL: readonly) or of the persona. -1: ERR_USAGE when both are given,
- * else as policy_load() and clearance_policy().
+ * (NULL: readonly), or that which .dev-team/clearance.yaml of the root gives the persona; the
+ * verdict is denied when it may not run commands. -1: ERR_USAGE when both are given, ERR_INPUT
+ * without that file, else as policy_load() and clearance_load().
  */
 int policy_question_open(struct arena *a, struct policy_question *q, const char *root,
 	const char *policy, const char *persona, struct error *err);

@@ -38,10 +38,6 @@ int clearance_tool(const struct persona *p, struct str tool, struct verdict *v);
  * repository whose worktree it is. NULL: there is none.
  */
 char *clearance_find(struct arena *a, const char *directory);
-/* The policy that REPO/.dev-team/clearance.yaml gives a persona; *v is denied when it may not run
- * commands. -1: ERR_INPUT, there is no such file, or a fault in it. */
-int clearance_policy(struct arena *a, const char *repo, const char *persona, struct policy *out,
-	struct verdict *v, struct error *err);
 /*
  * Projects that have had a clearance file are remembered in the state directory, since an agent
  * that may change branches can make the file vanish. The user removes the mark to forget the

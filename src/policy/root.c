@@ -15,16 +15,6 @@ static const char *root_real_of(struct arena *a, const char *path)
 	return realpath(path, real) ? arena_dup(a, str_of(real)) : NULL;
 }
 
-static bool has_all(struct arena *a, const char *dir, const char *const *names)
-{
-	struct stat st;
-
-	for (; *names; names++)
-		if (lstat(path_join(a, dir, *names), &st) < 0)
-			return false;
-	return true;
-}
-
 /*
  * A linked worktree's directory is COMMON/worktrees/NAME, says where COMMON is, and points back at
  * the worktree. All three are asked, since a `.git` file may have been written by anybody: it must
@@ -32,26 +22,21 @@ static bool has_all(struct arena *a, const char *dir, const char *const *names)
  */
 static bool is_linked(struct arena *a, const struct root *r, const char *git, const char *common)
 {
-	static const char *const own[] = {"HEAD", "commondir", "gitdir", NULL};
-	static const char *const shared[] = {"HEAD", "objects", "refs", NULL};
 	const char *file = sys_read_small(a, path_join(a, git, "gitdir"), TEXT_MAX);
 	const char *back = path_join(a, git, arena_dup(a, str_trim(str_of(file)))), *tree;
 
 	tree = root_real_of(a, arena_dup(a, path_dir(back)));
 	return tree && strcmp(tree, r->path) == 0 && str_is(path_base(back), ".git") &&
-	       has_all(a, git, own) && has_all(a, common, shared) &&
 	       str_is(path_dir(git), path_join(a, common, "worktrees"));
 }
 
 /* A submodule's directory stands in its superproject's and names the worktree in its settings. */
 static bool is_submodule(struct arena *a, const struct root *r, const char *git)
 {
-	static const char *const own[] = {"HEAD", "objects", "refs", NULL};
 	struct git_core core = {0};
 	const char *back;
 
-	if (has_all(a, git, own))
-		git_config_core(a, git, &core);
+	git_config_core(a, git, &core);
 	back = core.worktree ? root_real_of(a, path_join(a, git, core.worktree)) : NULL;
 	return back && strcmp(back, r->path) == 0;
 }

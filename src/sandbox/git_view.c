@@ -346,19 +346,11 @@ static int take_refs(struct sandbox *s, const struct refs *now, struct error *er
 
 static int make_objects(struct sandbox *s, struct error *err)
 {
-	const char *info = in_copy(s, "objects/info");
-	struct directory_names names = {0};
-	bool missing;
-
-	if (path_mkdirs(info, err) < 0 || directory_list(s->arena, info, &names, &missing, err) < 0)
-		return -1;
-	for (size_t i = 0; i < names.n; i++)
-		if (strcmp(names.items[i], "alternates") != 0)
-			sandbox_remove_tree(path_join(s->arena, info, names.items[i]));
-	if (path_mkdirs(in_copy(s, "objects/pack"), err) < 0)
-		return -1;
-	return sandbox_write_file(
-		path_join(s->arena, info, "alternates"), STR(BOX_OBJECTS "\n"), 0600, err);
+	return path_mkdirs(in_copy(s, "objects/info"), err) < 0 ||
+			       path_mkdirs(in_copy(s, "objects/pack"), err) < 0
+		       ? -1
+		       : sandbox_write_file(in_copy(s, "objects/info/alternates"),
+				 STR(BOX_OBJECTS "\n"), 0600, err);
 }
 
 static bool is_loose(struct sandbox *s, const char *path)

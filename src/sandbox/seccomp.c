@@ -32,7 +32,8 @@ enum { X32_BIT = 0x40000000 };
 /* Newer than the headers of a stable distribution; the same on every processor. */
 enum { CALL_MOUNT_SETATTR = 442, CALL_FCHMODAT2 = 452, CALL_OPEN_TREE_ATTR = 467 };
 
-enum filter_test { ALWAYS, EQUALS, HAS, LACKS };
+enum filter_test { EQUALS, HAS, LACKS };
+#define ALWAYS LACKS, 0
 enum { ALLOW }; /* an answer that is no errno */
 enum {
 	NAMESPACES = CLONE_NEWNS | CLONE_NEWCGROUP | CLONE_NEWUTS | CLONE_NEWIPC | CLONE_NEWUSER |
@@ -73,15 +74,15 @@ static const struct filter_row {
 	/* Flags of clone3 lie in memory, where a filter cannot look: libraries then take the older
 	 * call. */
 	{SYS_clone, 0, HAS, NAMESPACES, EPERM},
-	{SYS_clone3, 0, ALWAYS, 0, ENOSYS},
+	{SYS_clone3, 0, ALWAYS, ENOSYS},
 	/* what makes a process another one; the second only asks */
 	{SYS_personality, 0, EQUALS, 0, ALLOW},
 	{SYS_personality, 0, EQUALS, UINT32_MAX, ALLOW},
 	{SYS_personality, 0, EQUALS, ADDR_NO_RANDOMIZE, ALLOW},
-	{SYS_personality, 0, ALWAYS, 0, EPERM},
+	{SYS_personality, 0, ALWAYS, EPERM},
 	/* As root, a set-id file in the worktree would be one on the host. The mode of openat2 lies
 	 * in memory. */
-	{SYS_openat2, 0, ALWAYS, 0, ENOSYS},
+	{SYS_openat2, 0, ALWAYS, ENOSYS},
 	{SYS_openat, 2, LACKS, MAKES_FILE, ALLOW},
 	{SYS_openat, 3, HAS, SET_ID, EPERM},
 	{SYS_fchmod, 1, HAS, SET_ID, EPERM},
@@ -108,7 +109,7 @@ static const struct filter_row {
 	{SYS_socket, 0, EQUALS, AF_INET, ALLOW},
 	{SYS_socket, 0, EQUALS, AF_INET6, ALLOW},
 	{SYS_socket, 0, EQUALS, AF_NETLINK, ALLOW},
-	{SYS_socket, 0, ALWAYS, 0, EAFNOSUPPORT},
+	{SYS_socket, 0, ALWAYS, EAFNOSUPPORT},
 };
 
 /* Where nothing but these and Landlock stands between a command and the host: sockets, and what
@@ -147,22 +148,18 @@ static void seccomp_answer(struct filter *f, unsigned answer)
 /* The call's number is loaded, before and behind it. */
 static void seccomp_add(struct filter *f, const struct filter_row *r)
 {
-	seccomp_emit(f, BPF_JMP | BPF_JEQ | BPF_K, r->call, 0, r->test == ALWAYS ? 1 : 4);
-	if (r->test != ALWAYS) {
-		seccomp_load(
-			f, offsetof(struct seccomp_data, args) + r->argument * sizeof(uint64_t));
-		seccomp_emit(f, BPF_JMP | BPF_K | (r->test == EQUALS ? BPF_JEQ : BPF_JSET),
-			r->value, r->test == LACKS, r->test != LACKS);
-	}
+	seccomp_emit(f, BPF_JMP | BPF_JEQ | BPF_K, r->call, 0, 4);
+	seccomp_load(f, offsetof(struct seccomp_data, args) + r->argument * sizeof(uint64_t));
+	seccomp_emit(f, BPF_JMP | BPF_K | (r->test == EQUALS ? BPF_JEQ : BPF_JSET), r->value,
+		r->test == LACKS, r->test != LACKS);
 	seccomp_answer(f, r->answer);
-	if (r->test != ALWAYS)
-		seccomp_load(f, offsetof(struct seccomp_data, nr));
+	seccomp_load(f, offsetof(struct seccomp_data, nr));
 }
 
 static void seccomp_add_never(struct filter *f, const unsigned *calls, size_t n)
 {
 	for (size_t i = 0; i < n; i++)
-		seccomp_add(f, &(struct filter_row){calls[i], 0, ALWAYS, 0, EPERM});
+		seccomp_add(f, &(struct filter_row){calls[i], 0, ALWAYS, EPERM});
 }
 
 int sandbox_filter_enter(bool readonly, bool signals)
