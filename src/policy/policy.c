@@ -1,5 +1,210 @@
 #include "src/sys/path.h"
-#include "src/policy/policy.h"
+#include "src/base/number.h"
+#include "src/policy/clearance.h"
+#include "src/policy/where.h"
+
+/* ---- forms of texts ---- */
+
+bool policy_name_valid(struct str text)
+{
+	return text.n <= 64 && config_made_of(text, CONFIG_ALNUM, "_", CONFIG_ALNUM, "_.+-");
+}
+
+/* `[`, `:` and names as others have them. */
+static bool program_valid(struct str text)
+{
+	return str_is(text, "[") || str_is(text, ":") || policy_name_valid(text);
+}
+
+/* Each of these runs something else, or changes which files a program takes for its own. */
+static bool variable_overrules(struct str name)
+{
+	static const char *const patterns[] = {"LD_*", "DYLD_*", "BASH*", "GIT_CONFIG*", "GLIBC_*",
+		"MALLOC_*", "DEV_TEAM_*", "PATH", "IFS", "ENV", "PS4", "SHELL", "SHELLOPTS",
+		"CDPATH", "HOME", "TMPDIR", "PWD", "OLDPWD", "GIT_EXEC_PATH", "GCC_EXEC_PREFIX"};
+
+	for (size_t i = 0; i < COUNT(patterns); i++)
+		if (clearance_tool_matches(patterns[i], name))
+			return true;
+	return false;
+}
+
+static bool variable_valid(struct str text)
+{
+	return text.n <= 128 && config_made_of(text, CONFIG_LETTER, "_", CONFIG_ALNUM, "_") &&
+	       !variable_overrules(text);
+}
+
+/* Without an empty, `.` or `..` part. */
+static bool relative_valid(struct str text)
+{
+	struct str rest = text, part;
+	size_t n = 0;
+
+	while (str_piece(&rest, '/', &part)) {
+		if (str_is(part, ".") || str_is(part, ".."))
+			return false;
+		n += part.n + 1;
+	}
+	return n == text.n + 1 && text.n <= 4096 && config_line.valid(text);
+}
+
+/* Links of /proc lead anywhere, and devices are no files. */
+static bool absolute_valid(struct str text)
+{
+	static const char *const never[] = {"/proc", "/dev", "/sys"};
+	struct str rest;
+
+	for (size_t i = 0; i < COUNT(never); i++)
+		if (path_below(text, str_of(never[i]), &rest))
+			return false;
+	return str_starts(text, "/") && relative_valid(str_sub(text, 1, text.n));
+}
+
+/* As in `git branch`; `*` stands for anything. */
+static bool branch_valid(struct str text)
+{
+	for (size_t i = 0; i < text.n; i++)
+		if ((unsigned char)text.p[i] <= ' ' || strchr("~^:?[\\", text.p[i]))
+			return false;
+	return text.n && text.n <= 200 && text.p[0] != '-';
+}
+
+/* `HOST` or `HOST:PORT`, with `*.` in front for all below it. A service of this machine is a port.
+ */
+static bool host_valid(struct str text)
+{
+	size_t end = str_find(text, STR(":"));
+	struct str name = str_sub(text, str_starts(text, "*.") ? 2 : 0, end);
+	uint64_t port;
+
+	if (end < text.n && !number_parse(str_sub(text, end + 1, text.n), 1, 65535, &port))
+		return false;
+	return name.n <= 253 && config_made_of(name, CONFIG_ALNUM, "_", CONFIG_ALNUM, ".-_") &&
+	       (end < text.n || (!str_is(name, "localhost") && !str_starts(name, "127.")));
+}
+
+/* Two words, or the path of an API: `api repos/{owner}/...`. */
+static bool forge_valid(struct str text)
+{
+	size_t blank = str_find(text, STR(" "));
+
+	return blank && blank + 1 < text.n && text.n <= 200 && text.p[0] != '-' &&
+	       config_line.valid(text) && !memchr(text.p + blank + 1, ' ', text.n - blank - 1);
+}
+
+static bool rule_valid(struct str text)
+{
+	return text.n <= 400 && config_line.valid(text) && rules_notation(text);
+}
+
+#define FORM(name, is, text)                                                                       \
+	static const struct config_form name = {.valid = is, .what = text, .ascii = true}
+
+FORM(name_form, policy_name_valid, "1 to 64 letters, digits and '.', '_', '+', '-' inside");
+FORM(program_form, program_valid, "the plain name of a program");
+FORM(variable_form, variable_valid, "the name of a variable that commands may get");
+FORM(relative_form, relative_valid, "a path relative to the root, without '.' and '..'");
+FORM(absolute_form, absolute_valid,
+	"an absolute path without '.' and '..', below neither /proc, /dev nor /sys");
+FORM(remote_form, policy_name_valid, "the name of a remote");
+FORM(branch_form, branch_valid, "the name of a branch, or a pattern with '*'");
+FORM(host_form, host_valid, "HOST or HOST:PORT, with a port if it is this machine");
+FORM(forge_form, forge_valid, "a command of gh or glab, like 'pr view'");
+FORM(rule_form, rule_valid, "a program's name and words, like 'git push --force|-f'");
+
+/* ---- the tables ---- */
+
+#define TEXTS(name, of, member)                                                                    \
+	.key = name, .kind = CONFIG_TEXTS, .form = &of, .once = true, .sorted = true,              \
+	CONFIG_LIST_AT(policy, member.p, member.n)
+/* Bytes, also with K, M or G behind. */
+static bool parse_size(struct str text, uint64_t *out)
+{
+	static const char units[] = "KMG";
+	static const uint64_t most = (uint64_t)1 << 50;
+	const char *unit = text.n > 1 ? strchr(units, text.p[text.n - 1]) : NULL;
+	unsigned shift = unit ? 10 * (unsigned)(unit - units + 1) : 0;
+
+	if (!number_parse(str_sub(text, 0, text.n - (unit != NULL)), 1, most >> shift, out))
+		return false;
+	*out <<= shift;
+	return true;
+}
+
+static void read_size(struct config_reader *r, const struct config_field *f, const char *key,
+	const struct yaml *v, void *into)
+{
+	uint64_t *bytes = into;
+
+	if (v->kind == YAML_SCALAR && str_is(v->text, "none"))
+		*bytes = 0;
+	else if (v->kind != YAML_SCALAR || !parse_size(v->text, bytes))
+		config_refuse(r, f, key, v,
+			"bytes, like 65536, 64K, 512M or 2G, at most 1048576G, or none");
+}
+
+#define LIMIT(name, member, most)                                                                  \
+	.key = name, .kind = CONFIG_INTEGER, CONFIG_RANGE(1, most), .none = true,                  \
+	CONFIG_AT(policy, limits.member)
+#define SIZE(name, member)                                                                         \
+	.key = name, .kind = CONFIG_CUSTOM, .read = read_size, CONFIG_AT(policy, limits.member)
+
+static const struct config_field limit_fields[] = {
+	{LIMIT("timeout", timeout_s, 86400)},
+	{LIMIT("cpu", cpu_s, 86400)},
+	{SIZE("memory", memory)},
+	{SIZE("file_size", file_size)},
+	{LIMIT("processes", processes, 1000000)},
+	{LIMIT("open_files", open_files, 1000000)},
+	{0},
+};
+
+static const struct config_field rule_fields[] = {
+	{.key = "command",
+		.kind = CONFIG_TEXT,
+		.form = &rule_form,
+		.required = true,
+		CONFIG_AT(policy_rule, command)},
+	{.key = "answer",
+		.kind = CONFIG_WORD,
+		CONFIG_AT(policy_rule, answer),
+		CONFIG_WORDS("deny", "ask")},
+	{.key = "instead",
+		.kind = CONFIG_TEXT,
+		.form = &config_line,
+		CONFIG_AT(policy_rule, instead)},
+	{0},
+};
+
+static const struct config_field policy_fields[] = {
+	{.key = "name", .kind = CONFIG_TEXT, .form = &name_form, CONFIG_AT(policy, name)},
+	{TEXTS("allow", program_form, allow), CONFIG_SEEN(policy, allow_listed)},
+	{.key = "write", .kind = CONFIG_BOOL, CONFIG_AT(policy, write)},
+	{.key = "network",
+		.kind = CONFIG_WORD,
+		CONFIG_AT(policy, network),
+		CONFIG_WORDS("none", "host")},
+	{TEXTS("hosts", host_form, hosts)},
+	{TEXTS("environment", variable_form, environment)},
+	{TEXTS("read", absolute_form, read)},
+	{TEXTS("protect", relative_form, protect)},
+	{TEXTS("remotes", remote_form, remotes)},
+	{TEXTS("push", branch_form, push)},
+	{TEXTS("forge", forge_form, forge)},
+	{.key = "rules",
+		.kind = CONFIG_LIST,
+		CONFIG_ITEMS_AT(policy, rules, n_rules),
+		.fields = rule_fields},
+	{.key = "limits", .kind = CONFIG_GROUP, .fields = limit_fields},
+	{.key = "violation",
+		.kind = CONFIG_WORD,
+		CONFIG_AT(policy, violation),
+		CONFIG_WORDS("hard_abort", "validation_fail")},
+	{0},
+};
+
+/* ---- reading one ---- */
 
 enum { POLICY_MAX = 256 << 10 };
 

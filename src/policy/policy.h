@@ -65,19 +65,12 @@ struct policy {
 	enum violation violation;
 };
 
-/* policy_fields.c: the keys of a policy. */
-extern const struct config_field policy_fields[];
 /* A policy, persona or program: letters, digits and `._+-`, the first one a letter, a digit or `_`;
  * at most 64 bytes. */
 bool policy_name_valid(struct str text);
 
-/* rules.c: whether the text is a rule in this notation. */
+/* Whether the text is a rule in this notation. */
 bool rules_notation(struct str text);
-/* Whether the word is one of a list. */
-bool rules_list_has(struct str list, char between, const char *word);
-/* The first rule that describes the command; NULL: none. words[0] is the program's name without its
- * directory; an unknown word is NULL. */
-const struct policy_rule *rules_find(const struct policy *p, const char *const *words, size_t n);
 
 /* -1: ERR_INPUT with FILE:LINE:COL. */
 int policy_parse(

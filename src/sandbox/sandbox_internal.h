@@ -110,13 +110,6 @@ void sandbox_tidy_tree(const char *path, bool links, bool unused);
 const char *sandbox_read_text(struct arena *a, const char *path);
 int sandbox_write_file(const char *path, struct str text, mode_t mode, struct error *err);
 
-/* ---- place.c: the directories of a root, and its locks ---- */
-
-int sandbox_place_open(struct sandbox *s, struct error *err);
-void sandbox_place_lock(struct sandbox *s);
-void sandbox_place_unlock(struct sandbox *s);
-void sandbox_place_close(struct sandbox *s); /* releases both locks; may be repeated */
-
 /* ---- git_view.c ---- */
 
 /* Under the lock. Makes the copy if no other run uses it. */
