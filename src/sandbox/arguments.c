@@ -9,29 +9,23 @@
 #include "src/sys/path.h"
 #include "src/sys/process.h"
 
-struct list {
-	struct sandbox *s;
-	struct buf *out;
-	VEC(const char *) tools; /* directories of toolchains */
-};
-
-static void arguments_put(struct list *l, const char *const *words)
+static void arguments_put(struct sandbox *s, const char *const *words)
 {
 	for (; *words; words++)
-		buf_add(l->out, (struct str){*words, strlen(*words) + 1});
+		buf_add(&s->arguments, (struct str){*words, strlen(*words) + 1});
 }
 
-#define PUT(l, ...) arguments_put(l, (const char *const[]){__VA_ARGS__, NULL})
+#define PUT(s, ...) arguments_put(s, (const char *const[]){__VA_ARGS__, NULL})
 
 static bool sandbox_is_offline(const struct sandbox *s)
 {
 	return s->x->policy->network == NETWORK_NONE && !s->x->policy->hosts.n;
 }
 
-static void read_only(struct list *l, const char *path)
+static void read_only(struct sandbox *s, const char *path)
 {
 	if (path_exists(path))
-		PUT(l, "--ro-bind", path, path);
+		PUT(s, "--ro-bind", path, path);
 }
 
 /* ---- the system ---- */
@@ -39,7 +33,7 @@ static void read_only(struct list *l, const char *path)
 static const char *const system_names[] = {"/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64",
 	"/libx32", "/opt", "/nix/store", "/snap", "/var/lib/dpkg"};
 
-static void put_system(struct list *l)
+static void put_system(struct sandbox *s)
 {
 	char target[PATH_MAX];
 
@@ -48,12 +42,12 @@ static void put_system(struct list *l)
 
 		target[n > 0 ? n : 0] = '\0';
 		if (n > 0)
-			PUT(l, "--symlink", target, system_names[i]);
+			PUT(s, "--symlink", target, system_names[i]);
 		else
-			read_only(l, system_names[i]);
+			read_only(s, system_names[i]);
 	}
 	if (path_exists("/sys/fs/cgroup/memory.max")) /* of a container: programs look for it */
-		read_only(l, "/sys/fs/cgroup");
+		read_only(s, "/sys/fs/cgroup");
 }
 
 /* Whether nothing has changed since the copy was made. What was added, replaced, renamed or removed
@@ -108,37 +102,36 @@ static int copy_etc(struct sandbox *s, const char *etc, struct error *err)
 
 /* A file from memory: `--file`, or `--ro-bind-data` over one that is there. */
 static int arguments_put_file(
-	struct list *l, const char *option, struct str text, const char *to, struct error *err)
+	struct sandbox *s, const char *option, struct str text, const char *to, struct error *err)
 {
-	int fd = sandbox_memory_file(l->s, text, err);
+	int fd = sandbox_memory_file(s, text, err);
 
 	if (fd < 0)
 		return -1;
-	PUT(l, option, arena_printf(l->s->arena, "%d", fd), to);
+	PUT(s, option, arena_printf(s->arena, "%d", fd), to);
 	return 0;
 }
 
-static int put_hosts(struct list *l, struct error *err)
+static int put_hosts(struct sandbox *s, struct error *err)
 {
 	CLEANUP(buf_release) struct buf hosts = BUF_INIT;
 
-	sandbox_network_hosts(l->s, &hosts);
+	sandbox_network_hosts(s, &hosts);
 	if (!hosts.len)
 		return 0;
-	buf_add(&hosts, str_of(sandbox_read_text(l->s->arena, "/etc/hosts")));
-	return arguments_put_file(l, "--ro-bind-data", buf_str(&hosts), "/etc/hosts", err);
+	buf_add(&hosts, str_of(sandbox_read_text(s->arena, "/etc/hosts")));
+	return arguments_put_file(s, "--ro-bind-data", buf_str(&hosts), "/etc/hosts", err);
 }
 
 /* In a copy: a mount for each file would take longer than the command. */
-static int put_etc(struct list *l, struct error *err)
+static int put_etc(struct sandbox *s, struct error *err)
 {
-	const char *etc = path_join(l->s->arena, l->s->state, "sandbox/etc");
+	const char *etc = path_join(s->arena, s->state, "sandbox/etc");
 
-	if (!arguments_is_fresh(path_join(l->s->arena, etc, ".made")) &&
-		copy_etc(l->s, etc, err) < 0)
+	if (!arguments_is_fresh(path_join(s->arena, etc, ".made")) && copy_etc(s, etc, err) < 0)
 		return -1;
-	PUT(l, "--ro-bind", etc, "/etc");
-	return put_hosts(l, err);
+	PUT(s, "--ro-bind", etc, "/etc");
+	return put_hosts(s, err);
 }
 
 /* ---- toolchains ---- */
@@ -154,67 +147,66 @@ static bool arguments_is_visible(struct str path)
 }
 
 /* Once: mounts take most of the time of a short command. */
-static void put_tool(struct list *l, const char *path)
+static void put_tool(struct sandbox *s, const char *path)
 {
 	struct str rest;
 
-	for (size_t i = 0; i < l->tools.n; i++)
-		if (path_below(str_of(path), str_of(l->tools.items[i]), &rest))
+	for (size_t i = 0; i < s->tools.n; i++)
+		if (path_below(str_of(path), str_of(s->tools.items[i]), &rest))
 			return;
-	vec_push_in(l->s->arena, &l->tools, path);
-	read_only(l, path);
+	vec_push_in(s->arena, &s->tools, path);
+	read_only(s, path);
 }
 
 /* A directory of PATH, and what programs look for next to it. */
-static void put_path(struct list *l, const char *dir)
+static void put_path(struct sandbox *s, const char *dir)
 {
 	static const char *const beside[] = {"lib", "lib64", "libexec", "include", "pkg", "src"};
 	struct str base = path_base(dir);
-	const char *prefix = arena_dup(l->s->arena, path_dir(dir)), *home = getenv("HOME");
+	const char *prefix = arena_dup(s->arena, path_dir(dir)), *home = getenv("HOME");
 
-	put_tool(l, dir);
+	put_tool(s, dir);
 	if (!str_is(base, "bin") || strcmp(prefix, "/") == 0 || (home && strcmp(prefix, home) == 0))
 		return;
 	for (size_t i = 0; i < COUNT(beside); i++)
-		put_tool(l, path_join(l->s->arena, prefix, beside[i]));
+		put_tool(s, path_join(s->arena, prefix, beside[i]));
 }
 
 /* HOME begins empty: settings and programs that one command leaves there would act in those of
  * other roles. A client that is contained as a whole has its sessions there, and runs no other's
  * text. Caches are shared. Without a network they are the user's downloads, where there are some,
  * which nothing inside can change. */
-static int put_home(struct list *l, const char *home, struct error *err)
+static int put_home(struct sandbox *s, const char *home, struct error *err)
 {
 	/* The first ones can be the user's. */
 	static const char *const caches[] = {".cargo/registry", ".cargo/git", "go/pkg/mod",
 		".m2/repository", ".cache", ".npm/_cacache", ".gradle/caches"};
 	enum { SEEDS = 4 };
-	struct sandbox *s = l->s;
 	const char *kept = path_join(s->arena, s->dir, "home");
 
 	if (s->x->keep_environment && path_mkdirs(kept, err) < 0)
 		return -1;
 	if (s->x->keep_environment)
-		PUT(l, "--bind", kept, home);
+		PUT(s, "--bind", kept, home);
 	else
-		PUT(l, "--tmpfs", home, "--bind", s->caches, BOX_CACHES);
+		PUT(s, "--tmpfs", home, "--bind", s->caches, BOX_CACHES);
 	for (size_t i = 0; i < COUNT(caches); i++) {
 		const char *at = path_join(s->arena, home, caches[i]);
 		const char *cache = path_join(s->arena, s->caches, caches[i]);
 
 		if (i < SEEDS && sandbox_is_offline(s) && path_exists(at))
-			PUT(l, "--ro-bind", at, at);
+			PUT(s, "--ro-bind", at, at);
 		else if (path_mkdirs(cache, err) < 0)
 			return -1;
 		else if (s->x->keep_environment)
-			PUT(l, "--bind", cache, at);
+			PUT(s, "--bind", cache, at);
 		else
-			PUT(l, "--symlink", path_join(s->arena, BOX_CACHES, caches[i]), at);
+			PUT(s, "--symlink", path_join(s->arena, BOX_CACHES, caches[i]), at);
 	}
 	return 0;
 }
 
-static void put_toolchains(struct list *l)
+static void put_toolchains(struct sandbox *s)
 {
 	static const char *const in_home[] = {".rustup", ".pyenv", ".nvm", ".sdkman", ".volta",
 		".asdf", ".bun", ".deno/bin", ".dotnet", ".ghcup", ".cargo/bin", ".cargo/env",
@@ -226,15 +218,15 @@ static void put_toolchains(struct list *l)
 	struct str rest = str_of(getenv("PATH")), dir;
 
 	for (size_t i = 0; home && i < COUNT(in_home); i++)
-		put_tool(l, path_join(l->s->arena, home, in_home[i]));
+		put_tool(s, path_join(s->arena, home, in_home[i]));
 	for (size_t i = 0; i < COUNT(variables); i++)
 		if ((value = getenv(variables[i])) && value[0] == '/' &&
 			!arguments_is_visible(str_of(value)) &&
 			(!home || strcmp(value, home) != 0) && value[1])
-			put_tool(l, value);
+			put_tool(s, value);
 	while (str_piece(&rest, ':', &dir))
 		if (str_starts(dir, "/") && dir.n > 1 && !arguments_is_visible(dir))
-			put_path(l, arena_dup(l->s->arena, dir));
+			put_path(s, arena_dup(s->arena, dir));
 }
 
 /* ---- the program's own files ---- */
@@ -252,9 +244,8 @@ static void add_remotes(struct sandbox *s, struct buf *out)
 }
 
 /* git's settings below those of the repository. */
-static int put_gitconfig(struct list *l, struct error *err)
+static int put_gitconfig(struct sandbox *s, struct error *err)
 {
-	struct sandbox *s = l->s;
 	CLEANUP(buf_release) struct buf out = BUF_INIT, name = BUF_INIT, email = BUF_INIT;
 
 	buf_adds(&out, "[gc]\n\tauto = 0\n\tpackRefs = false\n\twriteCommitGraph = false\n"
@@ -264,7 +255,7 @@ static int put_gitconfig(struct list *l, struct error *err)
 		buf_addf(&out, "[user]\n\tname = \"%s\"\n\temail = \"%s\"\n", name.s, email.s);
 	if (s->brokered)
 		add_remotes(s, &out);
-	return arguments_put_file(l, "--file", buf_str(&out), BOX "/gitconfig", err);
+	return arguments_put_file(s, "--file", buf_str(&out), BOX "/gitconfig", err);
 }
 
 /* The program of inner.c, as a file. */
@@ -277,43 +268,37 @@ __asm__(".pushsection .rodata\n"
 extern const char sandbox_inner_begin[], sandbox_inner_end[];
 
 /* The program is git's remote helper and the forge's program, too, by these names. */
-static int put_box(struct list *l, struct error *err)
+static int put_box(struct sandbox *s, struct error *err)
 {
 	static const char *const forges[] = {"gh", "glab"};
-	struct sandbox *s = l->s;
 	struct str inner = {sandbox_inner_begin, (size_t)(sandbox_inner_end - sandbox_inner_begin)};
 	bool blocked;
 
-	PUT(l, "--perms", "0755");
-	if (arguments_put_file(l, "--file", inner, BOX_PROGRAM, err) < 0)
+	PUT(s, "--perms", "0755");
+	if (arguments_put_file(s, "--file", inner, BOX_PROGRAM, err) < 0)
 		return -1;
 	/* `git init` in the worktree would copy the samples of hooks, which are protected. */
-	PUT(l, "--dir", BOX "/template/hooks", "--dir", BOX "/template/info");
-	PUT(l, "--symlink", BOX_PROGRAM, BOX "/bin/git-remote-" GIT_HELPER);
+	PUT(s, "--dir", BOX "/template/hooks", "--dir", BOX "/template/info");
+	PUT(s, "--symlink", BOX_PROGRAM, BOX "/bin/git-remote-" GIT_HELPER);
 	for (size_t i = 0; s->x->policy->forge.n && i < COUNT(forges); i++)
 		if (path_find_program(s->arena, forges[i], &blocked))
-			PUT(l, "--symlink", BOX_PROGRAM,
+			PUT(s, "--symlink", BOX_PROGRAM,
 				arena_printf(s->arena, BOX "/bin/%s", forges[i]));
-	return put_gitconfig(l, err);
+	return put_gitconfig(s, err);
 }
 
 /* ---- the root and its repository ---- */
 
-static void put_objects_of_others(struct list *l)
+static void put_objects_of_others(struct sandbox *s)
 {
 	const char *text = sandbox_read_text(
-		l->s->arena, path_join(l->s->arena, l->s->view.common, "objects/info/alternates"));
+		s->arena, path_join(s->arena, s->view.common, "objects/info/alternates"));
 	struct str rest = str_of(text), line;
 
 	while (str_line(&rest, &line))
 		if (str_starts(line, "/"))
-			read_only(l, arena_dup(l->s->arena, line));
+			read_only(s, arena_dup(s->arena, line));
 }
-
-struct hiding {
-	struct list *list;
-	const char *dir;
-};
 
 static enum directory_visit hide_entry(
 	void *data, const struct directory_entry *e, struct error *err)
@@ -321,145 +306,142 @@ static enum directory_visit hide_entry(
 	static const char *const large[] = {
 		"objects", "refs", "logs", "hooks", "info", "lfs", NULL};
 	static const char *const settings[] = {"config", "config.worktree", NULL};
-	const struct hiding *h = data;
-	const char *path = path_join(h->list->s->arena, h->dir, e->path), *text = NULL;
+	struct sandbox *s = data;
+	const char *path = path_join(s->arena, s->hidden_in, e->path), *text = NULL;
 	CLEANUP(buf_release) struct buf shown = BUF_INIT;
 
 	if (e->type == FILE_DIRECTORY)
 		return str_in(str_of(e->name), large) ? DIRECTORY_SKIP : DIRECTORY_CONTINUE;
 	if (str_in(str_of(e->name), settings))
-		text = sandbox_read_text(h->list->s->arena, path);
+		text = sandbox_read_text(s->arena, path);
 	if (e->type == FILE_OTHER || (text && *text && str_starts(str_of(e->path), "worktrees/")))
-		PUT(h->list, "--ro-bind", "/dev/null", path);
+		PUT(s, "--ro-bind", "/dev/null", path);
 	else if (text && !sandbox_git_settings(text, &shown) &&
-		 arguments_put_file(h->list, "--ro-bind-data", buf_str(&shown), path, err) < 0)
+		 arguments_put_file(s, "--ro-bind-data", buf_str(&shown), path, err) < 0)
 		return DIRECTORY_STOP;
 	return DIRECTORY_CONTINUE;
 }
 
 /* What a bound directory of git has that a command must not see: sockets, such as that of git's
  * file system monitor, settings of other worktrees, and secrets in settings. */
-static int put_hidden(struct list *l, const char *dir, struct error *err)
+static int put_hidden(struct sandbox *s, const char *dir, struct error *err)
 {
-	return directory_walk(dir, hide_entry, &(struct hiding){l, dir}, err);
+	s->hidden_in = dir;
+	return directory_walk(dir, hide_entry, s, err);
 }
 
 /* A command cannot put links in the place of mounts, nor name other objects. */
-static void put_objects(struct list *l)
+static void put_objects(struct sandbox *s)
 {
 	static const char *const options[] = {"--bind", "--ro-bind"};
 	static const char *const names[] = {"objects", "objects/info"};
-	struct sandbox *s = l->s;
 
-	PUT(l, "--ro-bind", path_join(s->arena, s->view.common, "objects"), BOX_OBJECTS);
+	PUT(s, "--ro-bind", path_join(s->arena, s->view.common, "objects"), BOX_OBJECTS);
 	for (size_t i = 0; i < COUNT(names) && s->view.own; i++)
-		PUT(l, options[i], path_join(s->arena, s->view.copy, names[i]),
+		PUT(s, options[i], path_join(s->arena, s->view.copy, names[i]),
 			path_join(s->arena, s->view.common, names[i]));
 }
 
-static int put_git(struct list *l, struct error *err)
+static int put_git(struct sandbox *s, struct error *err)
 {
 	static const char *const shared[] = {"hooks", "modules", "lfs"};
 	static const char *const fixed[] = {"commondir", "gitdir", "config.worktree"};
-	struct sandbox *s = l->s;
 	const char *bind = s->view.write ? "--bind" : "--ro-bind";
 
 	if (!s->view.common)
 		return 0;
-	put_objects_of_others(l);
+	put_objects_of_others(s);
 	if (!s->view.copy) {
-		PUT(l, "--ro-bind", s->view.common, s->view.common);
-		return put_hidden(l, s->view.common, err);
+		PUT(s, "--ro-bind", s->view.common, s->view.common);
+		return put_hidden(s, s->view.common, err);
 	}
 	/* A copy for a policy without `write` is written by `git worktree add`, and is not taken
 	 * over. */
-	PUT(l, s->view.own ? "--bind" : "--ro-bind", s->view.copy, s->view.common);
-	put_objects(l);
+	PUT(s, s->view.own ? "--bind" : "--ro-bind", s->view.copy, s->view.common);
+	put_objects(s);
 	for (size_t i = 0; i < COUNT(shared); i++)
-		read_only(l, path_join(s->arena, s->view.common, shared[i]));
+		read_only(s, path_join(s->arena, s->view.common, shared[i]));
 	if (!s->view.write)
-		read_only(l, path_join(s->arena, s->view.common, "logs"));
-	if (put_hidden(l, path_join(s->arena, s->view.common, "modules"), err) < 0)
+		read_only(s, path_join(s->arena, s->view.common, "logs"));
+	if (put_hidden(s, path_join(s->arena, s->view.common, "modules"), err) < 0)
 		return -1;
 	if (!s->view.own)
 		return 0;
-	PUT(l, bind, s->view.own, s->view.own);
+	PUT(s, bind, s->view.own, s->view.own);
 	for (size_t i = 0; i < COUNT(fixed); i++)
-		read_only(l, path_join(s->arena, s->view.own, fixed[i]));
-	return put_hidden(l, s->view.own, err);
+		read_only(s, path_join(s->arena, s->view.own, fixed[i]));
+	return put_hidden(s, s->view.own, err);
 }
 
 /* The directories above a mount could be renamed, and it with them; those that are mounts cannot.
  */
-static void put_above(struct list *l, const char *name)
+static void put_above(struct sandbox *s, const char *name)
 {
 	for (const char *end = strchr(name, '/'); end; end = strchr(end + 1, '/')) {
-		const char *above = path_join(l->s->arena, l->s->x->root->path,
-			arena_dup(l->s->arena, (struct str){name, (size_t)(end - name)}));
+		const char *above = path_join(s->arena, s->x->root->path,
+			arena_dup(s->arena, (struct str){name, (size_t)(end - name)}));
 
 		if (path_is_directory(above))
-			PUT(l, l->s->x->policy->write ? "--bind" : "--ro-bind", above, above);
+			PUT(s, s->x->policy->write ? "--bind" : "--ro-bind", above, above);
 	}
 }
 
-static int put_root(struct list *l, struct error *err)
+static int put_root(struct sandbox *s, struct error *err)
 {
-	struct sandbox *s = l->s;
 	const char *root = s->x->root->path, *git = path_join(s->arena, root, ".git");
 	struct stat st;
 
 	for (size_t i = 0; i < s->x->policy->read.n; i++)
-		read_only(l, s->x->policy->read.p[i]);
+		read_only(s, s->x->policy->read.p[i]);
 	for (const char *const *d = s->x->read; d && *d; d++)
-		read_only(l, *d);
+		read_only(s, *d);
 	for (const char *const *d = s->x->write; d && *d; d++)
-		PUT(l, "--bind", *d, *d);
+		PUT(s, "--bind", *d, *d);
 	if (s->x->artifacts)
-		PUT(l, "--bind", s->x->artifacts, s->x->artifacts);
-	PUT(l, s->x->policy->write ? "--bind" : "--ro-bind", root, root);
+		PUT(s, "--bind", s->x->artifacts, s->x->artifacts);
+	PUT(s, s->x->policy->write ? "--bind" : "--ro-bind", root, root);
 	if (lstat(git, &st) == 0 && S_ISREG(st.st_mode))
-		read_only(l, git);
+		read_only(s, git);
 	for (size_t i = 0; i < s->kept.n; i++) {
 		const struct kept_name *k = &s->kept.items[i];
 		const char *path = path_join(s->arena, root, k->name);
 
 		if (k->kind == KEPT_COPY || k->kind == KEPT_READ_ONLY)
-			put_above(l, k->name);
+			put_above(s, k->name);
 		if (k->kind == KEPT_COPY)
-			PUT(l, "--bind", arena_printf(s->arena, "%s/protected/%s", s->dir, k->name),
+			PUT(s, "--bind", arena_printf(s->arena, "%s/protected/%s", s->dir, k->name),
 				path);
 		else if (k->kind == KEPT_READ_ONLY)
-			read_only(l, path);
+			read_only(s, path);
 	}
-	return put_git(l, err);
+	return put_git(s, err);
 }
 
-int sandbox_arguments(struct sandbox *s, struct buf *out, struct error *err)
+int sandbox_arguments(struct sandbox *s, struct error *err)
 {
-	struct list l = {.s = s, .out = out};
 	const char *home = getenv("HOME");
 
-	PUT(&l, "--unshare-pid", "--unshare-ipc", "--as-pid-1", "--die-with-parent", "--cap-drop",
+	PUT(s, "--unshare-pid", "--unshare-ipc", "--as-pid-1", "--die-with-parent", "--cap-drop",
 		"ALL");
 	if (geteuid() != 0)
-		PUT(&l, "--unshare-user");
+		PUT(s, "--unshare-user");
 	if (s->x->policy->network == NETWORK_NONE)
-		PUT(&l, "--unshare-net");
-	put_system(&l);
-	if (put_etc(&l, err) < 0)
+		PUT(s, "--unshare-net");
+	put_system(s);
+	if (put_etc(s, err) < 0)
 		return -1;
-	PUT(&l, "--proc", "/proc");
+	PUT(s, "--proc", "/proc");
 	/* Its files belong to uid 0, capabilities or not. */
 	if (geteuid() == 0)
-		PUT(&l, "--ro-bind", "/proc/sys", "/proc/sys");
-	PUT(&l, "--dev", "/dev", "--bind", s->tmp, "/tmp", "--symlink", "/tmp", "/var/tmp");
-	PUT(&l, "--bind", s->tmp, s->tmp);
-	if (home && home[0] == '/' && home[1] && put_home(&l, home, err) < 0)
+		PUT(s, "--ro-bind", "/proc/sys", "/proc/sys");
+	PUT(s, "--dev", "/dev", "--bind", s->tmp, "/tmp", "--symlink", "/tmp", "/var/tmp");
+	PUT(s, "--bind", s->tmp, s->tmp);
+	if (home && home[0] == '/' && home[1] && put_home(s, home, err) < 0)
 		return -1;
-	put_toolchains(&l);
-	if (put_root(&l, err) < 0 || put_box(&l, err) < 0)
+	put_toolchains(s);
+	if (put_root(s, err) < 0 || put_box(s, err) < 0)
 		return -1;
-	PUT(&l, "--chdir", s->cwd);
+	PUT(s, "--chdir", s->cwd);
 	return 0;
 }
 

@@ -168,14 +168,13 @@ pid_t sandbox_spawn(const char *path, const char *const *argv, const char *const
 
 static int sandbox_run_start(struct sandbox *s, struct running *r, struct error *err)
 {
-	CLEANUP(buf_release) struct buf arguments = BUF_INIT;
 	int given[4], ends[2];
 	char fds[4][16];
 	const char *const argv[] = {"bwrap", "--args", fds[0], "--", BOX_PROGRAM, "sandbox-run",
 		fds[1], fds[2], fds[3], NULL};
 
-	if (sandbox_arguments(s, &arguments, err) < 0 ||
-		(given[0] = sandbox_memory_file(s, buf_str(&arguments), err)) < 0 ||
+	if (sandbox_arguments(s, err) < 0 ||
+		(given[0] = sandbox_memory_file(s, buf_str(&s->arguments), err)) < 0 ||
 		(given[1] = plan_file(s, err)) < 0 || sandbox_network_open(s, &given[3], err) < 0)
 		return -1;
 	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) < 0)
@@ -477,6 +476,7 @@ int sandbox_run(struct arena *a, const struct sandbox_command *x, struct sandbox
 	     : s.bwrap                       ? run_inside(&s, err)
 		       : (error_set(err, ERR_STATE, NO_BWRAP), run_without_bwrap(&s, err));
 	sandbox_run_close_inherited(&s);
+	buf_release(&s.arguments);
 	sandbox_place_close(&s);
 	return rc;
 }

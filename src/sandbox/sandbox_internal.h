@@ -67,6 +67,9 @@ struct sandbox {
 	pid_t network;      /* serves the routes; 0: none */
 	VEC(int) inherited; /* descriptors that bwrap gets; in the arena */
 	VEC(const char *) environment;
+	struct buf arguments;    /* of bwrap, ended by NUL each */
+	VEC(const char *) tools; /* directories of toolchains that are bound */
+	const char *hidden_in;   /* the directory whose secrets are being hidden */
 };
 
 void sandbox_note(struct sandbox *s, const char *fmt, ...) PRINTF(2, 3);
@@ -158,8 +161,8 @@ void sandbox_protected_end(struct sandbox *s);
 
 /* ---- arguments.c ---- */
 
-/* Arguments of bwrap, ended by NUL each. */
-int sandbox_arguments(struct sandbox *s, struct buf *out, struct error *err);
+/* Fills in s->arguments. */
+int sandbox_arguments(struct sandbox *s, struct error *err);
 /* NULL-ended; once a run. */
 const char *const *sandbox_environment(struct sandbox *s);
 
