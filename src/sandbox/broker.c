@@ -221,20 +221,23 @@ static bool is_forge_command(const struct request *q)
 	return false;
 }
 
-/* Options that act on the command's own repository and show nothing of the host; `=`: with a value.
- * A letter that has a value in one command and none in another is not here. */
+/* Options that act on the command's own repository and show nothing of the host; `=`: with a value,
+ * of which the letter behind it says more (is_plain_value()). A letter that has a value in one
+ * command and none in another is not here. */
 static const char gh_options[] =
-	" --title= -t= --body= -b= --body-file= -F= --base= -B= --head= -H= --draft -d --fill -f "
+	" --title= -t= --body= -b= --body-file=- -F=- --base= -B= --head=h -H=h --draft -d --fill "
+	"-f "
 	"--fill-first --fill-verbose --label= -l= --assignee= -a= --reviewer= -r= --milestone= -m= "
 	"--add-label= --remove-label= --add-assignee= --remove-assignee= --add-reviewer= "
-	"--remove-reviewer= --comments -c --json= --jq= -q= --limit= -L= --state= -s= --author= "
+	"--remove-reviewer= --comments -c --json= --jq=q -q=q --limit= -L= --state= -s= --author= "
 	"-A= --search= -S= --name-only --patch --color= --required --watch --fail-fast --interval= "
 	"-i= --undo --edit-last --log --log-failed --verbose -v --exit-status --job= -j= "
 	"--attempt= --workflow= --branch= --status= --event= --user= --commit= --created= ";
-static const char api_options[] = " --method= -X= --field= -F= --raw-field= -f= --input= --header= "
-				  "-H= --jq= -q= --paginate --slurp --include -i --silent ";
+static const char api_options[] =
+	" --method= -X= --field=@ -F=@ --raw-field= -f= --input=- --header= "
+	"-H= --jq=q -q=q --paginate --slurp --include -i --silent ";
 static const char glab_options[] =
-	" --title= -t= --description= --message= -m= --source-branch= -s= --target-branch= -b= "
+	" --title= -t= --description= --message= -m= --source-branch=h -s=h --target-branch= -b= "
 	"--branch= --draft --wip --ready --label= --unlabel= --assignee= -a= --reviewer= "
 	"--milestone= --remove-source-branch --squash-before-merge --yes -y --comments -c "
 	"--system-logs --per-page= -P= --page= -p= --all -A --merged -M --closed --opened "
@@ -247,23 +250,22 @@ static bool is_own_branch(const struct request *q, const char *name)
 }
 
 /* Standard input is the only file; `env` and `$ENV` of jq are the host's environment. */
-static bool is_plain_value(
-	const struct request *q, const char *name, bool gh, bool api, const char *value)
+static bool is_plain_value(const struct request *q, char kind, const char *value)
 {
-	static const char *const heads[] = {"--head", "-H", "--source-branch", "-s", NULL};
 	const char *file = strchr(value, '=');
 
-	if (strcmp(q->words[3], "create") == 0 && str_in(str_of(name), heads))
-		return is_own_branch(q, value);
-
-	if (strcmp(name, "--jq") == 0 || strcmp(name, "-q") == 0)
+	switch (kind) {
+	case 'h':
+		return strcmp(q->words[3], "create") != 0 || is_own_branch(q, value);
+	case 'q':
 		return !strcasestr(value, "env");
-	if (strcmp(name, "--input") == 0 || strcmp(name, "--body-file") == 0 ||
-		(gh && !api && strcmp(name, "-F") == 0))
+	case '-':
 		return strcmp(value, "-") == 0;
-	if (strcmp(name, "--field") == 0 || strcmp(name, "-F") == 0)
+	case '@':
 		return !file || file[1] != '@' || strcmp(file, "=@-") == 0;
-	return true;
+	default:
+		return true;
+	}
 }
 
 /* A URL must be of the repository's own remote: https://HOST/OWNER/REPO/... */
@@ -375,15 +377,17 @@ static bool is_harmless_option(const struct request *q, size_t *at)
 						  : api ? api_options
 							: gh_options;
 	size_t n = word[1] == '-' ? strcspn(word, "=") : 2;
-	const char *name = arena_dup(q->s->arena, str_sub(str_of(word), 0, n));
+	const char *name = arena_printf(q->s->arena, " %.*s", (int)n, word), *found;
 
-	if (strstr(list, arena_printf(q->s->arena, " %s ", name)))
+	if (strstr(list, arena_printf(q->s->arena, "%s ", name)))
 		return !word[n];
-	if (!strstr(list, arena_printf(q->s->arena, " %s= ", name)))
+	found = strstr(list, arena_printf(q->s->arena, "%s=", name));
+	if (!found)
 		return false;
+	found += strlen(name) + 1;
 	if (word[n])
-		return is_plain_value(q, name, gh, api, word + n + (word[n] == '='));
-	return ++*at < q->n && is_plain_value(q, name, gh, api, q->words[*at]);
+		return is_plain_value(q, *found, word + n + (word[n] == '='));
+	return ++*at < q->n && is_plain_value(q, *found, q->words[*at]);
 }
 
 /* A command that changes a pull request and names none gets that of the branch. */
@@ -530,12 +534,7 @@ static const struct sockaddr_un address = {.sun_family = AF_UNIX, .sun_path = BO
 
 bool sandbox_broker_listen(int channel)
 {
-	CLEANUP(base_close) int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-
-	if (bind(fd, (const struct sockaddr *)&address, sizeof(address)) < 0 || listen(fd, 8) < 0)
-		return false;
-	sandbox_send_socket(channel, fd);
-	return true;
+	return sandbox_listen(channel, (const struct sockaddr *)&address, sizeof(address));
 }
 
 /* ---- its clients, inside ---- */

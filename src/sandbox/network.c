@@ -345,40 +345,6 @@ static void serve_connection(struct sandbox *s, const struct route *r, int fd)
 
 /* ---- the process on the host ---- */
 
-/* A message that carries one descriptor. */
-struct carrier {
-	char byte;
-	struct iovec data;
-	struct msghdr message;
-	union {
-		struct cmsghdr header;
-		char room[CMSG_SPACE(sizeof(int))];
-	} control;
-};
-
-static struct msghdr *carrier_message(struct carrier *c)
-{
-	*c = (struct carrier){.data = {&c->byte, 1}};
-	c->message = (struct msghdr){.msg_iov = &c->data,
-		.msg_iovlen = 1,
-		.msg_control = &c->control,
-		.msg_controllen = sizeof(c->control)};
-	return &c->message;
-}
-
-int sandbox_receive_socket(int channel)
-{
-	struct carrier c;
-	struct msghdr *m = carrier_message(&c);
-	int fd;
-
-	if (TEMP_FAILURE_RETRY(recvmsg(channel, m, MSG_CMSG_CLOEXEC)) != 1 || !CMSG_FIRSTHDR(m) ||
-		CMSG_FIRSTHDR(m)->cmsg_type != SCM_RIGHTS)
-		return -1;
-	memcpy(&fd, CMSG_DATA(CMSG_FIRSTHDR(m)), sizeof(fd));
-	return fd;
-}
-
 static void accept_one(struct sandbox *s, const struct route *r, int listener, size_t *running)
 {
 	int fd = accept4(listener, NULL, NULL, SOCK_CLOEXEC);
@@ -402,7 +368,7 @@ _Noreturn static void serve_routes(struct sandbox *s, int channel)
 	(void)prctl(PR_SET_PDEATHSIG, SIGKILL);
 	(void)signal(SIGPIPE, SIG_IGN);
 	for (size_t i = 0; i < s->routes.n; i++)
-		fds[i] = (struct pollfd){.fd = sandbox_receive_socket(channel), .events = POLLIN};
+		fds[i] = (struct pollfd){.fd = sandbox_pass_socket(channel, -1), .events = POLLIN};
 	for (;;)
 		for (size_t i = 0; poll(fds, s->routes.n, -1) > 0 && i < s->routes.n; i++)
 			if (fds[i].revents & POLLIN)
@@ -438,18 +404,40 @@ void sandbox_network_close(struct sandbox *s)
 	s->network = 0;
 }
 
-/* ---- inside ---- */
+/* ---- sockets that listen inside ---- */
 
-void sandbox_send_socket(int channel, int fd)
+int sandbox_pass_socket(int channel, int fd)
 {
-	struct carrier c;
-	struct msghdr *m = carrier_message(&c);
+	union {
+		struct cmsghdr header;
+		char room[CMSG_SPACE(sizeof(int))];
+	} control = {.header = {.cmsg_len = CMSG_LEN(sizeof(int)),
+			     .cmsg_level = SOL_SOCKET,
+			     .cmsg_type = SCM_RIGHTS}};
+	char byte = 0;
+	struct iovec data = {&byte, 1};
+	struct msghdr m = {.msg_iov = &data,
+		.msg_iovlen = 1,
+		.msg_control = &control,
+		.msg_controllen = sizeof(control)};
 
-	c.control.header = (struct cmsghdr){.cmsg_len = CMSG_LEN(sizeof(int)),
-		.cmsg_level = SOL_SOCKET,
-		.cmsg_type = SCM_RIGHTS};
-	memcpy(CMSG_DATA(CMSG_FIRSTHDR(m)), &fd, sizeof(fd));
-	(void)sendmsg(channel, m, MSG_NOSIGNAL);
+	if (fd >= 0) {
+		memcpy(CMSG_DATA(&control.header), &fd, sizeof(fd));
+		return (int)sendmsg(channel, &m, MSG_NOSIGNAL);
+	}
+	if (TEMP_FAILURE_RETRY(recvmsg(channel, &m, MSG_CMSG_CLOEXEC)) != 1 || !CMSG_FIRSTHDR(&m) ||
+		CMSG_FIRSTHDR(&m)->cmsg_type != SCM_RIGHTS)
+		return -1;
+	memcpy(&fd, CMSG_DATA(CMSG_FIRSTHDR(&m)), sizeof(fd));
+	return fd;
+}
+
+bool sandbox_listen(int channel, const struct sockaddr *at, size_t size)
+{
+	CLEANUP(base_close) int fd = socket(at->sa_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+	return bind(fd, at, (socklen_t)size) == 0 && listen(fd, 64) == 0 &&
+	       sandbox_pass_socket(channel, fd) > 0;
 }
 
 bool sandbox_network_listen(struct arena *a, struct str list, int channel)
@@ -459,12 +447,10 @@ bool sandbox_network_listen(struct arena *a, struct str list, int channel)
 	while (str_piece(&list, ' ', &one)) {
 		unsigned port = network_split_port(&one);
 		struct sockaddr_in at = {.sin_family = AF_INET, .sin_port = htons((uint16_t)port)};
-		CLEANUP(base_close) int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
 
 		if (inet_pton(AF_INET, arena_dup(a, one), &at.sin_addr) != 1 ||
-			bind(fd, (struct sockaddr *)&at, sizeof(at)) < 0 || listen(fd, 64) < 0)
+			!sandbox_listen(channel, (struct sockaddr *)&at, sizeof(at)))
 			return false;
-		sandbox_send_socket(channel, fd);
 	}
 	return true;
 }

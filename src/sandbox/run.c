@@ -216,7 +216,7 @@ static bool sandbox_run_wait_until(struct sandbox *s, struct running *r, int64_t
 			return false;
 		}
 		if (fds[1].revents && s->broker < 0)
-			fds[1].fd = s->broker = sandbox_receive_socket(r->inside);
+			fds[1].fd = s->broker = sandbox_pass_socket(r->inside, -1);
 		else if (fds[1].revents)
 			sandbox_broker_serve(s);
 	}

@@ -186,9 +186,11 @@ int sandbox_network_open(struct sandbox *s, int *inside, struct error *err);
 void sandbox_network_close(struct sandbox *s);
 /* Inside: listens at each `ADDRESS:PORT` of the list. */
 bool sandbox_network_listen(struct arena *a, struct str list, int channel);
-void sandbox_send_socket(int channel, int fd);
-/* -1: the channel was closed. */
-int sandbox_receive_socket(int channel);
+/* Sends a descriptor, or receives one if it is -1. -1: the channel was closed. */
+int sandbox_pass_socket(int channel, int fd);
+/* Sends a new socket that listens at this address. False: errno. */
+struct sockaddr;
+bool sandbox_listen(int channel, const struct sockaddr *at, size_t size);
 int sandbox_network_client(const char *host, const char *port);
 
 /* ---- seccomp.c ---- */
