@@ -7,17 +7,41 @@ enum { NESTED_MAX = 4 };
 
 /* ---- prefix rules ---- */
 
-/* Options of programs whose value is the next word: they may stand before the subcommand. */
-static const struct {
-	const char *program, *options;
-} valued[] = {
-	{"git", "-C -c --git-dir --work-tree --namespace"},
-	{"gh", "-R --repo --hostname"},
-	{"npm", "--prefix -w --workspace -C"},
-	{"pnpm", "--dir -C --filter"},
-	{"cargo", "--config -Z"},
-	{"docker", "--context -H --host"},
+/* Programs and their options whose value is the next word: before a subcommand, or before the
+ * command that they start with the rest of their words, behind so many operands. */
+static const struct program {
+	const char *name, *valued;
+	int operands; /* -1: they start none */
+} programs[] = {
+	{"git", "-C -c --git-dir --work-tree --namespace", -1},
+	{"gh", "-R --repo --hostname", -1},
+	{"npm", "--prefix -w --workspace -C", -1},
+	{"pnpm", "--dir -C --filter", -1},
+	{"cargo", "--config -Z", -1},
+	{"docker", "--context -H --host", -1},
+	{"env", "-u -C -S", 0},
+	{"timeout", "-k -s --kill-after --signal", 1},
+	{"nice", "-n", 0},
+	{"nohup", "", 0},
+	{"setsid", "", 0},
+	{"stdbuf", "-i -o -e", 0},
+	{"ionice", "-c -n", 0},
+	{"xargs", "-n -I -L -P -d -a -s -E", 0},
+	{"time", "-f -o", 0},
+	{"command", "", 0},
+	{"builtin", "", 0},
+	{"exec", "-a", 0},
+	{"sudo", "-u -g", 0},
 };
+
+/* NULL: it is none of them. */
+static const struct program *policy_check_program_of(const char *name)
+{
+	for (size_t i = 0; name && i < COUNT(programs); i++)
+		if (strcmp(programs[i].name, name) == 0)
+			return &programs[i];
+	return NULL;
+}
 
 static bool is_option_token(struct str token)
 {
@@ -50,21 +74,15 @@ static bool rules_list_has(struct str list, char between, const char *word)
 	return false;
 }
 
-static bool takes_value(const char *program, const char *option)
-{
-	for (size_t i = 0; i < COUNT(valued); i++)
-		if (strcmp(valued[i].program, program) == 0)
-			return rules_list_has(str_of(valued[i].options), ' ', option);
-	return false;
-}
-
 /* The index of the next word after `at` that is no option; n: none. */
 static size_t policy_rules_next_word(const char *const *words, size_t n, size_t at)
 {
+	const struct program *program = policy_check_program_of(words[0]);
+
 	for (at++; at < n; at++) {
 		if (!words[at] || words[at][0] != '-')
 			return at;
-		if (takes_value(words[0], words[at]))
+		if (program && rules_list_has(str_of(program->valued), ' ', words[at]))
 			at++;
 	}
 	return n;
@@ -151,48 +169,26 @@ static const char *policy_check_name_of(const struct command *m)
 
 /* ---- wrappers ---- */
 
-/* Programs that start the rest of their words, and their options with a value in the next word. */
-static const struct {
-	const char *name, *valued;
-	unsigned operands; /* before the command */
-} wrappers[] = {
-	{"env", "-u -C -S", 0},
-	{"timeout", "-k -s --kill-after --signal", 1},
-	{"nice", "-n", 0},
-	{"nohup", "", 0},
-	{"setsid", "", 0},
-	{"stdbuf", "-i -o -e", 0},
-	{"ionice", "-c -n", 0},
-	{"xargs", "-n -I -L -P -d -a -s -E", 0},
-	{"time", "-f -o", 0},
-	{"command", "", 0},
-	{"builtin", "", 0},
-	{"exec", "-a", 0},
-	{"sudo", "-u -g", 0},
-};
-
 /* Cuts the wrapper off; false: it is none, or starts nothing that is known. */
 static bool unwrap(struct command *m)
 {
-	const char *name = policy_check_name_of(m);
-	size_t at = 1, i = 0;
+	const struct program *program = policy_check_program_of(policy_check_name_of(m));
+	size_t at = 1;
 
-	while (name && i < COUNT(wrappers) && strcmp(wrappers[i].name, name) != 0)
-		i++;
-	if (!name || i == COUNT(wrappers))
+	if (!program || program->operands < 0)
 		return false;
 	while (at < m->n_words && m->words[at].text) {
 		const char *word = m->words[at].text;
 
 		if (word[0] == '-' && word[1])
-			at += rules_list_has(str_of(wrappers[i].valued), ' ', word) ? 2 : 1;
-		else if (strcmp(name, "env") == 0 && strchr(word, '='))
+			at += rules_list_has(str_of(program->valued), ' ', word) ? 2 : 1;
+		else if (strcmp(program->name, "env") == 0 && strchr(word, '='))
 			at++;
 		else
 			break;
 	}
 	if (at < m->n_words && m->words[at].text) /* else it can be several words */
-		at += wrappers[i].operands;
+		at += (size_t)program->operands;
 	if (at >= m->n_words)
 		return false;
 	m->words += at;

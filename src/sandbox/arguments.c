@@ -90,7 +90,7 @@ static int copy_etc(struct sandbox *s, const char *etc, struct error *err)
 	if (process_run(&p, &end, err) < 0 ||
 		sandbox_write_file(path_join(s->arena, fresh, "ssh/ssh_config"),
 			STR("Match exec \"env | grep -q ^https_proxy=http://127.0.0.1\"\n"
-			    "  ProxyCommand " BOX_PROGRAM " sandbox-connect %h %p\n"),
+			    "  ProxyCommand " BOX_CONNECT " %h %p\n"),
 			0644, err) < 0)
 		return -1;
 	(void)(rename(etc, old) + 0);
@@ -267,6 +267,17 @@ __asm__(".pushsection .rodata\n"
 	".popsection\n");
 extern const char sandbox_inner_begin[], sandbox_inner_end[];
 
+/* ssh's ProxyCommand: `connect HOST PORT`, through the proxy. */
+static const char connect_script[] =
+	"#!/bin/bash\n"
+	"exec 3<>/dev/tcp/127.0.0.1/3128 &&\n"
+	"\tprintf 'CONNECT %s:%s HTTP/1.1\\r\\n\\r\\n' \"$1\" \"$2\" >&3 &&\n"
+	"\tread -r _ status _ <&3 && [ \"$status\" = 200 ] || exit 1\n"
+	"while read -r line <&3 && [ \"$line\" != $'\\r' ]; do :; done\n"
+	"cat <&3 &\n"
+	"cat >&3\n"
+	"wait\n";
+
 /* The program is git's remote helper and the forge's program, too, by these names. */
 static int put_box(struct sandbox *s, struct error *err)
 {
@@ -276,6 +287,9 @@ static int put_box(struct sandbox *s, struct error *err)
 
 	PUT(s, "--perms", "0755");
 	if (arguments_put_file(s, "--file", inner, BOX_PROGRAM, err) < 0)
+		return -1;
+	PUT(s, "--perms", "0755");
+	if (arguments_put_file(s, "--file", str_of(connect_script), BOX_CONNECT, err) < 0)
 		return -1;
 	/* `git init` in the worktree would copy the samples of hooks, which are protected. */
 	PUT(s, "--dir", BOX "/template/hooks", "--dir", BOX "/template/info");

@@ -114,7 +114,5 @@ int main(int argc, char **argv)
 		return sandbox_broker_forge_client(name, argc - 1, argv + 1);
 	if (argc == 5 && strcmp(argv[1], "sandbox-run") == 0)
 		return run_inner(argv + 2);
-	if (argc == 4 && strcmp(argv[1], "sandbox-connect") == 0)
-		return sandbox_network_client(argv[2], argv[3]);
 	return SANDBOX_FAILED;
 }

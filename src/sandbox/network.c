@@ -206,7 +206,7 @@ void sandbox_network_variables(struct sandbox *s)
 
 /* ---- one connection ---- */
 
-static bool pass_piece(int from, int to, bool *open, bool is_socket)
+static bool pass_piece(int from, int to, bool *open)
 {
 	static char piece[PIECE];
 	ssize_t n = TEMP_FAILURE_RETRY(read(from, piece, sizeof(piece)));
@@ -215,23 +215,23 @@ static bool pass_piece(int from, int to, bool *open, bool is_socket)
 	if (n > 0)
 		return sys_write_all(to, (struct str){piece, (size_t)n}, "", &ignored) == 0;
 	*open = false;
-	return is_socket ? shutdown(to, SHUT_WR) == 0 : n == 0;
+	return shutdown(to, SHUT_WR) == 0;
 }
 
-/* Passes bytes from `in` to the socket `other`, and from there to `out`, until `other` ends. */
-static void network_relay(int in, int out, int other)
+/* Passes bytes both ways, until the second has ended. */
+static void network_relay(int one, int other)
 {
 	bool forth = true, back = true;
 
 	while (back) {
-		struct pollfd fds[] = {
-			{.fd = forth ? in : -1, .events = POLLIN}, {.fd = other, .events = POLLIN}};
+		struct pollfd fds[] = {{.fd = forth ? one : -1, .events = POLLIN},
+			{.fd = other, .events = POLLIN}};
 
 		if (poll(fds, COUNT(fds), -1) < 0)
 			continue;
-		if (fds[0].revents && !pass_piece(in, other, &forth, true))
+		if (fds[0].revents && !pass_piece(one, other, &forth))
 			return;
-		if (fds[1].revents && !pass_piece(other, out, &back, in == out))
+		if (fds[1].revents && !pass_piece(other, one, &back))
 			return;
 	}
 }
@@ -324,7 +324,7 @@ static void proxy_serve(struct sandbox *s, int fd)
 			fd, STR("HTTP/1.1 200 Connection established\r\n\r\n"), "", &ignored);
 	buf_add(&out, rest);
 	if (sys_write_all(to, buf_str(&out), "", &ignored) == 0)
-		network_relay(fd, fd, to);
+		network_relay(fd, to);
 }
 
 static void serve_connection(struct sandbox *s, const struct route *r, int fd)
@@ -340,7 +340,7 @@ static void serve_connection(struct sandbox *s, const struct route *r, int fd)
 	if (to < 0)
 		error_log("dev-team: '%s:%u' is not reached: %s", r->host, r->port, why);
 	else
-		network_relay(fd, fd, to);
+		network_relay(fd, to);
 }
 
 /* ---- the process on the host ---- */
@@ -453,29 +453,4 @@ bool sandbox_network_listen(struct arena *a, struct str list, int channel)
 			return false;
 	}
 	return true;
-}
-
-/* ssh's ProxyCommand: `sandbox-connect HOST PORT`. */
-int sandbox_network_client(const char *host, const char *port)
-{
-	const struct sockaddr_in at = {.sin_family = AF_INET,
-		.sin_port = htons(PROXY_PORT),
-		.sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
-	CLEANUP(base_close) int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-	CLEANUP(buf_release) struct buf text = BUF_INIT;
-	struct error ignored;
-	struct str rest;
-
-	(void)signal(SIGPIPE, SIG_IGN);
-	if (connect(fd, (const struct sockaddr *)&at, sizeof(at)) < 0)
-		return 1;
-	buf_addf(&text, "CONNECT %s:%s HTTP/1.1\r\n\r\n", host, port);
-	if (sys_write_all(fd, buf_str(&text), "", &ignored) < 0)
-		return 1;
-	buf_clear(&text);
-	if (!proxy_read_head(fd, &text, &rest) || !str_starts(buf_str(&text), "HTTP/1.1 200 ") ||
-		sys_write_all(STDOUT_FILENO, rest, "", &ignored) < 0)
-		return 1;
-	network_relay(STDIN_FILENO, STDOUT_FILENO, fd);
-	return 0;
 }

@@ -11,6 +11,7 @@
 #define BOX_PROGRAM BOX "/dev-team"
 #define BOX_BROKER  BOX "/broker"
 #define BOX_OBJECTS BOX "/objects"
+#define BOX_CONNECT BOX "/connect"
 #define BOX_CACHES  BOX "/caches"
 /* One byte each, from the first process inside: bash has started; the command, which failed, had
  * sent packets to a host without having a network. */
@@ -191,7 +192,6 @@ int sandbox_pass_socket(int channel, int fd);
 /* Sends a new socket that listens at this address. False: errno. */
 struct sockaddr;
 bool sandbox_listen(int channel, const struct sockaddr *at, size_t size);
-int sandbox_network_client(const char *host, const char *port);
 
 /* ---- seccomp.c ---- */
 
