@@ -113,6 +113,8 @@ void sandbox_list_tree(struct arena *a, const char *path, struct tree *out)
 
 void sandbox_tidy_tree(const char *path, bool links, bool unused)
 {
+	if (unused)
+		sandbox_open_directory(AT_FDCWD, path);
 	files_walk(path, tidy_entry, &(struct tidying){links, unused});
 }
 
@@ -121,7 +123,6 @@ int sandbox_sync_tree(struct arena *a, const char *from, const char *to, struct 
 	struct tree old, new;
 	struct stat st;
 
-	(void)chmod(to, 0700);
 	sandbox_tidy_tree(to, false, true);
 	sandbox_list_tree(a, to, &old);
 	sandbox_list_tree(a, from, &new);

@@ -93,19 +93,13 @@ bool sandbox_git_trusted(struct sandbox *s, const char *path, struct str *out)
 
 /* ---- refs ---- */
 
+/* NULL: there is none. */
 static struct ref *refs_find(const struct refs *r, const char *name)
 {
 	for (size_t i = 0; i < r->list.n; i++)
 		if (strcmp(r->list.items[i].name, name) == 0)
 			return &r->list.items[i];
 	return NULL;
-}
-
-static const char *refs_value(const struct refs *r, const char *name)
-{
-	const struct ref *found = refs_find(r, name);
-
-	return found ? found->value : NULL;
 }
 
 static bool is_object_id(struct str s)
@@ -297,14 +291,15 @@ static bool is_takeable(struct sandbox *s, const struct refs *host, const char *
 		return false;
 	return !fresh ||
 	       (strcmp(last, "HEAD") != 0 &&
-		       !refs_value(host, arena_printf(s->arena, "refs/remotes/%s", last)) &&
-		       (!tag || !refs_value(host, arena_printf(s->arena, "refs/heads/%s", last))));
+		       !refs_find(host, arena_printf(s->arena, "refs/remotes/%s", last)) &&
+		       (!tag || !refs_find(host, arena_printf(s->arena, "refs/heads/%s", last))));
 }
 
 static void take_ref(struct sandbox *s, const struct refs *host, const char *name,
 	const char *before, const char *now)
 {
-	const char *here = refs_value(host, name);
+	const struct ref *there = refs_find(host, name);
+	const char *here = there ? there->value : NULL;
 
 	if ((now && here && strcmp(now, here) == 0) || (!now && !here) ||
 		str_starts(str_of(name), "refs/remotes/"))
@@ -329,29 +324,19 @@ static int take_refs(struct sandbox *s, const struct refs *now, struct error *er
 	refs_parse(s, sandbox_read_text(s->arena, in_place(s, "refs")), &before);
 	refs_read(s, s->view.common, &host);
 	for (size_t i = 0; i < before.list.n; i++)
-		if (!refs_value(now, before.list.items[i].name))
+		if (!refs_find(now, before.list.items[i].name))
 			take_ref(s, &host, before.list.items[i].name, before.list.items[i].value,
 				NULL);
 	for (size_t i = 0; i < now->list.n; i++) {
-		const struct ref *r = &now->list.items[i];
-		const char *old = refs_value(&before, r->name);
+		const struct ref *r = &now->list.items[i], *old = refs_find(&before, r->name);
 
-		if (!old || strcmp(old, r->value) != 0)
-			take_ref(s, &host, r->name, old, r->value);
+		if (!old || strcmp(old->value, r->value) != 0)
+			take_ref(s, &host, r->name, old ? old->value : NULL, r->value);
 	}
 	return refs_keep(s, now, err);
 }
 
 /* ---- objects ---- */
-
-static int make_objects(struct sandbox *s, struct error *err)
-{
-	return path_mkdirs(in_copy(s, "objects/info"), err) < 0 ||
-			       path_mkdirs(in_copy(s, "objects/pack"), err) < 0
-		       ? -1
-		       : sandbox_write_file(in_copy(s, "objects/info/alternates"),
-				 STR(BOX_OBJECTS "\n"), 0600, err);
-}
 
 static bool is_loose(struct sandbox *s, const char *path)
 {
@@ -618,19 +603,21 @@ static int refresh(struct sandbox *s, struct error *err)
 	static const char *const files[] = {"HEAD", "shallow", "description", "index", "ORIG_HEAD",
 		"FETCH_HEAD", "MERGE_HEAD", "MERGE_MSG", "CHERRY_PICK_HEAD", "REVERT_HEAD",
 		"BISECT_LOG", "BISECT_START"};
-	static const char *const mounted[] = {"hooks", "modules", "lfs", "logs"};
+	static const char *const directories[] = {
+		"hooks", "modules", "lfs", "logs", "objects/info", "objects/pack"};
 
 	/* A command could have put one where a directory is expected. */
-	(void)chmod(s->view.copy, 0700);
 	sandbox_tidy_tree(s->view.copy, true, true);
-	for (size_t i = 0; i < COUNT(mounted); i++)
-		if (path_mkdirs(in_copy(s, mounted[i]), err) < 0)
+	for (size_t i = 0; i < COUNT(directories); i++)
+		if (path_mkdirs(in_copy(s, directories[i]), err) < 0)
 			return -1;
 	for (size_t i = 0; i < (s->view.own ? 3 : COUNT(files)); i++)
 		if (sandbox_copy_file(in_common(s, files[i]), in_copy(s, files[i]), err) < 0)
 			return -1;
 	copy_worktrees(s);
-	return make_objects(s, err) < 0 || copy_refs(s, err) < 0 || copy_info(s, err) < 0
+	return sandbox_write_file(in_copy(s, "objects/info/alternates"), STR(BOX_OBJECTS "\n"),
+		       0600, err) < 0 ||
+			       copy_refs(s, err) < 0 || copy_info(s, err) < 0
 		       ? -1
 		       : sandbox_copy_file(in_place(s, "config"), in_copy(s, "config"), err);
 }
@@ -669,10 +656,8 @@ static int take_over(struct sandbox *s, struct error *err)
 {
 	struct refs now;
 
-	if (s->alone) {
-		(void)chmod(s->view.copy, 0700);
+	if (s->alone)
 		sandbox_tidy_tree(s->view.copy, true, true);
-	}
 	clean_own(s);
 	refs_read(s, s->view.copy,
 		&now); /* before the objects: another command may commit meanwhile */

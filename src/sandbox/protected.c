@@ -201,7 +201,6 @@ static void give_rights_back(const struct sandbox *s, const char *name, const ch
 	for (const char *end = strchr(name, '/'); end; end = strchr(end + 1, '/'))
 		sandbox_open_directory(AT_FDCWD,
 			in_root(s, arena_dup(s->arena, (struct str){name, (size_t)(end - name)})));
-	sandbox_open_directory(AT_FDCWD, path);
 	sandbox_tidy_tree(path, false, true);
 }
 

@@ -142,7 +142,6 @@ static bool clean_repository(struct repository *r, const char *git, bool is_dire
 		if (!path_is_below(s->x->root->path, dir))
 			return false;
 	}
-	sandbox_open_directory(AT_FDCWD, dir);
 	sandbox_tidy_tree(dir, true, true);
 	disarm_hooks(r, path_join(s->arena, dir, "hooks"));
 	return !path_exists(path_join(s->arena, dir, "commondir")) &&
