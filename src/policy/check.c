@@ -222,7 +222,7 @@ static int check_shell(struct check *c, const struct command *m)
 	return 0;
 }
 
-static bool is_builtin(const char *name)
+static int check_listed(const struct check *c, const struct command *m)
 {
 	/* Without those that read files as programs, or run what they are given. */
 	static const char *const builtins[] = {":", "[", "alias", "bg", "break", "cd", "continue",
@@ -230,12 +230,6 @@ static bool is_builtin(const char *name)
 		"jobs", "kill", "let", "local", "mapfile", "popd", "printf", "pushd", "pwd", "read",
 		"readonly", "return", "set", "shift", "shopt", "test", "times", "trap", "true",
 		"type", "ulimit", "umask", "unalias", "unset", "wait", NULL};
-
-	return str_in(str_of(name), builtins);
-}
-
-static int check_listed(const struct check *c, const struct command *m)
-{
 	const char *name = policy_check_name_of(m);
 
 	if (!c->policy->allow_listed)
@@ -243,7 +237,7 @@ static int check_listed(const struct check *c, const struct command *m)
 	if (!name)
 		return deny(c->v, RULE_NAME_DYNAMIC, m->words[0].at,
 			"the program is known only when the command runs: write its name");
-	if (texts_have(&c->policy->allow, str_of(name)) || is_builtin(name))
+	if (texts_have(&c->policy->allow, str_of(name)) || str_in(str_of(name), builtins))
 		return 0;
 	return deny_word(c->v, RULE_NAME_LISTED, m->words[0].at, str_of(name), STR(""),
 		"the policy does not allow this program");
@@ -321,25 +315,20 @@ static int check_place(
 	return -1;
 }
 
-static int check_write(const struct check *c, const char *path, struct span at)
-{
-	bool below;
-
-	if (check_place(c, path, at, ACCESS_WRITE, &below) < 0)
-		return -1;
-	if (c->policy->write || !below)
-		return 0;
-	return deny_word(c->v, RULE_WRITE, at, str_of(path), STR(""),
-		"the policy does not allow writing; write below $TMPDIR");
-}
-
 static int policy_check_redirects(const struct check *c, const struct command *n)
 {
 	for (const struct redirect *r = n->redirects; r; r = r->next) {
 		const char *path = r->kind == REDIRECT_WRITE ? r->word.text : NULL;
+		struct span at = policy_check_place_of(c, r->word.at);
+		bool below;
 
-		if (path && *path && check_write(c, path, policy_check_place_of(c, r->word.at)) < 0)
+		if (!path || !*path)
+			continue;
+		if (check_place(c, path, at, ACCESS_WRITE, &below) < 0)
 			return -1;
+		if (!c->policy->write && below)
+			return deny_word(c->v, RULE_WRITE, at, str_of(path), STR(""),
+				"the policy does not allow writing; write below $TMPDIR");
 	}
 	return 0;
 }

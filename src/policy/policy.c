@@ -220,18 +220,10 @@ bool texts_have(const struct texts *t, struct str text)
 	return false;
 }
 
-/* What file a policy without a name gets its name from. */
-static const char *policy_name_of(struct arena *a, const char *file)
-{
-	struct str base = path_base(file), end = str_of(strrchr(base.p, '.'));
-
-	base = str_sub(base, 0, base.n - end.n);
-	return policy_name_valid(base) ? arena_dup(a, base) : "policy";
-}
-
 int policy_parse(
 	struct arena *a, const char *file, struct str text, struct policy *out, struct error *err)
 {
+	struct str base = path_base(file), end = str_of(strrchr(base.p, '.'));
 	struct yaml *map;
 
 	*out = (struct policy){.limits = usual};
@@ -242,8 +234,9 @@ int policy_parse(
 		return error_at(err, file, yaml_get(map, "hosts")->line,
 			yaml_get(map, "hosts")->col,
 			"'hosts' has no effect with 'network: host': remove one of them");
+	base = str_sub(base, 0, base.n - end.n);
 	if (!out->name)
-		out->name = policy_name_of(a, file);
+		out->name = policy_name_valid(base) ? arena_dup(a, base) : "policy";
 	return 0;
 }
 

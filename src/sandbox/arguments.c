@@ -112,26 +112,20 @@ static int arguments_put_file(
 	return 0;
 }
 
-static int put_hosts(struct sandbox *s, struct error *err)
+/* In a copy: a mount for each file would take longer than the command. */
+static int put_etc(struct sandbox *s, struct error *err)
 {
+	const char *etc = path_join(s->arena, s->state, "sandbox/etc");
 	CLEANUP(buf_release) struct buf hosts = BUF_INIT;
 
+	if (!arguments_is_fresh(path_join(s->arena, etc, ".made")) && copy_etc(s, etc, err) < 0)
+		return -1;
+	PUT(s, "--ro-bind", etc, "/etc");
 	sandbox_network_hosts(s, &hosts);
 	if (!hosts.len)
 		return 0;
 	buf_add(&hosts, str_of(sandbox_read_text(s->arena, "/etc/hosts")));
 	return arguments_put_file(s, "--ro-bind-data", buf_str(&hosts), "/etc/hosts", err);
-}
-
-/* In a copy: a mount for each file would take longer than the command. */
-static int put_etc(struct sandbox *s, struct error *err)
-{
-	const char *etc = path_join(s->arena, s->state, "sandbox/etc");
-
-	if (!arguments_is_fresh(path_join(s->arena, etc, ".made")) && copy_etc(s, etc, err) < 0)
-		return -1;
-	PUT(s, "--ro-bind", etc, "/etc");
-	return put_hosts(s, err);
 }
 
 /* ---- toolchains ---- */

@@ -51,15 +51,6 @@ static int broker_refuse(struct request *q, const char *text)
 
 /* ---- remotes ---- */
 
-static int broker_check_remote(struct request *q, const char *name)
-{
-	const struct policy *p = q->s->x->policy;
-
-	if (texts_have(&p->remotes, str_of(name)))
-		return 0;
-	return REFUSE(q, "the policy '%s' does not allow the remote '%.100s'", p->name, name);
-}
-
 /* The host's git; what it prints on failure becomes the reply's errors. */
 static int broker_run_git(struct request *q, const char *const *argv, struct buf *out)
 {
@@ -458,14 +449,16 @@ static int broker_read_request(int fd, struct request *q, struct buf *text)
 
 static void serve_request(struct request *q)
 {
+	const struct policy *p = q->s->x->policy;
 	const char *word = q->words[0];
 
 	buf_adds(&q->out, "");
 	buf_adds(&q->errors, "");
 	if (strcmp(word, "forge") == 0)
 		serve_forge(q);
-	else if (broker_check_remote(q, q->words[1]) != 0)
-		return;
+	else if (!texts_have(&p->remotes, str_of(q->words[1])))
+		REFUSE(q, "the policy '%s' does not allow the remote '%.100s'", p->name,
+			q->words[1]);
 	else if (strcmp(word, "list") == 0)
 		serve_list(q);
 	else if (strcmp(word, "fetch") == 0)

@@ -222,14 +222,6 @@ static bool sandbox_run_wait_until(struct sandbox *s, struct running *r, int64_t
 	}
 }
 
-/* TERM to all processes inside; KILL ends them with the first. */
-static void sandbox_run_end_run(struct sandbox *s, struct running *r)
-{
-	if (send(r->inside, "", 1, MSG_NOSIGNAL) < 0 ||
-		!sandbox_run_wait_until(s, r, clock_ticks() + PROCESS_GRACE_MS))
-		(void)kill(r->pid, SIGKILL);
-}
-
 static void watch(struct sandbox *s, struct running *r)
 {
 	unsigned limit = s->x->timeout_s ? s->x->timeout_s : s->x->policy->limits.timeout_s;
@@ -240,7 +232,10 @@ static void watch(struct sandbox *s, struct running *r)
 
 	if (!sandbox_run_wait_until(s, r, limit ? begun + (int64_t)limit * 1000 : -1)) {
 		s->end->timed_out = !s->end->cancelled;
-		sandbox_run_end_run(s, r);
+		/* TERM to all processes inside; KILL ends them with the first. */
+		if (send(r->inside, "", 1, MSG_NOSIGNAL) < 0 ||
+			!sandbox_run_wait_until(s, r, clock_ticks() + PROCESS_GRACE_MS))
+			(void)kill(r->pid, SIGKILL);
 	}
 	while (waitpid(r->pid, &status, 0) < 0 && errno == EINTR)
 		;
@@ -384,44 +379,28 @@ const char *sandbox_common_of(struct arena *a, const struct root *r)
 			     : path_join(a, r->path, ".git");
 }
 
-static void sandbox_run_find_repository(struct sandbox *s)
+static int run_find_repository(struct sandbox *s, struct error *err)
 {
 	const struct root *r = s->x->root;
+	struct verdict v = {0};
+	struct str cwd = {0};
 
+	if (s->x->cwd && policy_cwd(s->arena, r, s->x->cwd, &cwd, &v) < 0)
+		return error_set(err, ERR_INPUT, "'%.200s': %s", s->x->cwd, v.reason);
+	s->cwd = cwd.n ? path_join(s->arena, r->path, arena_dup(s->arena, cwd)) : r->path;
 	s->view.own = r->common_dir ? r->git_dir : NULL;
 	s->view.common = sandbox_common_of(s->arena, r);
 	if (!path_is_directory(s->view.common))
 		s->view.common = NULL;
 	s->view.write = s->view.own && s->x->policy->write;
-}
-
-static int find_cwd(struct sandbox *s, struct error *err)
-{
-	struct verdict v = {0};
-	struct str cwd = {0};
-
-	if (s->x->cwd && policy_cwd(s->arena, s->x->root, s->x->cwd, &cwd, &v) < 0)
-		return error_set(err, ERR_INPUT, "'%.200s': %s", s->x->cwd, v.reason);
-	s->cwd = cwd.n ? path_join(s->arena, s->x->root->path, arena_dup(s->arena, cwd))
-		       : s->x->root->path;
 	return 0;
 }
 
-static int end_of_run(struct sandbox *s, struct error *err)
-{
-	int rc;
-
-	sandbox_place_lock(s);
-	sandbox_protected_end(s);
-	rc = sandbox_git_end(s, err);
-	sandbox_submodules_end(s);
-	sandbox_place_close(s);
-	return rc;
-}
-
-/* *err says why there are no namespaces. */
+/* *err says why there are no namespaces, unless there is no bwrap. */
 static int run_without_bwrap(struct sandbox *s, struct error *err)
 {
+	if (!s->bwrap)
+		(void)error_set(err, ERR_STATE, NO_BWRAP);
 	if (!sandbox_landlock_serves(s->x))
 		return -1;
 	if (s->x->give_stdin)
@@ -434,6 +413,7 @@ static int run_inside(struct sandbox *s, struct error *err)
 {
 	struct running r = {.handle = -1, .inside = -1};
 	const char *version;
+	struct error ignored;
 	int rc;
 
 	s->brokered = sandbox_broker_wanted(s);
@@ -451,8 +431,12 @@ static int run_inside(struct sandbox *s, struct error *err)
 	base_close(&r.inside);
 	base_close(&s->broker);
 	sandbox_network_close(s);
-	if (end_of_run(s, rc < 0 ? &(struct error){0} : err) < 0)
+	sandbox_place_lock(s);
+	sandbox_protected_end(s);
+	if (sandbox_git_end(s, rc < 0 ? &ignored : err) < 0)
 		rc = -1;
+	sandbox_submodules_end(s);
+	sandbox_place_close(s);
 	if (rc < 0 || s->end->started || s->end->cancelled || s->end->timed_out)
 		return rc;
 	return sandbox_probe(s->arena, &version, err) == 0
@@ -465,16 +449,12 @@ int sandbox_run(struct arena *a, const struct sandbox_command *x, struct sandbox
 {
 	struct sandbox s = {.arena = a, .x = x, .end = end, .broker = -1, .mutex = -1, .live = -1};
 	bool blocked;
-	int rc;
+	int rc = -1;
 
 	*end = (struct sandbox_end){0};
 	s.bwrap = path_find_program(a, "bwrap", &blocked);
-	if (find_cwd(&s, err) < 0)
-		return -1;
-	sandbox_run_find_repository(&s);
-	rc = sandbox_place_open(&s, err) < 0 ? -1
-	     : s.bwrap                       ? run_inside(&s, err)
-		       : (error_set(err, ERR_STATE, NO_BWRAP), run_without_bwrap(&s, err));
+	if (run_find_repository(&s, err) == 0 && sandbox_place_open(&s, err) == 0)
+		rc = s.bwrap ? run_inside(&s, err) : run_without_bwrap(&s, err);
 	sandbox_run_close_inherited(&s);
 	buf_release(&s.arguments);
 	sandbox_place_close(&s);
