@@ -285,19 +285,13 @@ static bool is_below_any(const char *path, const char *const *dirs, size_t n)
 	return false;
 }
 
-/* Private to each run, or to the item, so that anything may be written there. */
-static bool is_private(struct arena *a, const char *path)
-{
-	const char *const places[] = {"/tmp", "/var/tmp", "/dev", "/proc", getenv("TMPDIR"),
-		getenv("HOME"), policy_artifacts(a)};
-
-	return is_below_any(path, places, COUNT(places));
-}
-
 /* *below: the path leads below the root, as far as the text shows. */
 static int check_place(
 	const struct check *c, const char *path, struct span at, enum access access, bool *below)
 {
+	/* Private to each run, or to the item, so that anything may be written there. */
+	const char *const private[] = {"/tmp", "/var/tmp", "/dev", "/proc", getenv("TMPDIR"),
+		getenv("HOME"), policy_artifacts(c->arena)};
 	struct verdict judged = {0};
 	struct place place;
 
@@ -309,7 +303,8 @@ static int check_place(
 		*below = !place.outside;
 		return 0;
 	}
-	if (path[0] == '/' && is_private(c->arena, path) && judged.rule == RULE_PATH_OUTSIDE)
+	if (path[0] == '/' && judged.rule == RULE_PATH_OUTSIDE &&
+		is_below_any(path, private, COUNT(private)))
 		return 0;
 	*c->v = judged;
 	return -1;
@@ -333,20 +328,14 @@ static int policy_check_redirects(const struct check *c, const struct command *n
 	return 0;
 }
 
-/* Directories that exist inside as outside. */
-static bool is_system(const char *path)
-{
-	static const char *const names[] = {"/usr", "/etc", "/opt", "/bin", "/lib", "/sbin",
-		"/proc", "/sys", "/tmp", "/var/tmp", "/dev"};
-
-	return strcmp(path, "/") == 0 || is_below_any(path, names, COUNT(names));
-}
-
 /* Paths that climb out of the root, and directories that `cd` names, to what is there: inside the
  * sandbox it is not, and the command would fail without saying why. */
 static int check_paths(struct check *c, const struct command *m)
 {
 	static const char *const movers[] = {"cd", "pushd", "popd", NULL};
+	/* Directories that exist inside as outside. */
+	static const char *const system[] = {"/usr", "/etc", "/opt", "/bin", "/lib", "/sbin",
+		"/proc", "/sys", "/tmp", "/var/tmp", "/dev"};
 	const char *name = policy_check_name_of(m), *path;
 	bool moves = name && str_in(str_of(name), movers), below;
 	const char *dir = path_join(c->arena, c->root->path, arena_dup(c->arena, c->cwd));
@@ -356,7 +345,8 @@ static int check_paths(struct check *c, const struct command *m)
 		if (!path || path[0] == '-' || (path[0] != '/' && c->moves))
 			continue;
 		if (moves && i == m->n_words - 1
-				? is_system(path)
+				? !path[strspn(path, "/")] ||
+					  is_below_any(path, system, COUNT(system))
 				: path[0] == '/' ||
 					  (!str_starts(str_of(path), "../") &&
 						  strcmp(path, "..") != 0 && !strstr(path, "/../")))

@@ -16,23 +16,17 @@ static bool program_valid(struct str text)
 	return str_is(text, "[") || str_is(text, ":") || policy_name_valid(text);
 }
 
-/* Each of these runs something else, or changes which files a program takes for its own. */
-static bool variable_overrules(struct str name)
+static bool variable_valid(struct str text)
 {
-	static const char *const patterns[] = {"LD_*", "DYLD_*", "BASH*", "GIT_CONFIG*", "GLIBC_*",
+	/* Each of these runs something else, or changes which files a program takes for its own. */
+	static const char *const never[] = {"LD_*", "DYLD_*", "BASH*", "GIT_CONFIG*", "GLIBC_*",
 		"MALLOC_*", "DEV_TEAM_*", "PATH", "IFS", "ENV", "PS4", "SHELL", "SHELLOPTS",
 		"CDPATH", "HOME", "TMPDIR", "PWD", "OLDPWD", "GIT_EXEC_PATH", "GCC_EXEC_PREFIX"};
 
-	for (size_t i = 0; i < COUNT(patterns); i++)
-		if (clearance_tool_matches(patterns[i], name))
-			return true;
-	return false;
-}
-
-static bool variable_valid(struct str text)
-{
-	return text.n <= 128 && config_made_of(text, CONFIG_LETTER, "_", CONFIG_ALNUM, "_") &&
-	       !variable_overrules(text);
+	for (size_t i = 0; i < COUNT(never); i++)
+		if (clearance_tool_matches(never[i], text))
+			return false;
+	return text.n <= 128 && config_made_of(text, CONFIG_LETTER, "_", CONFIG_ALNUM, "_");
 }
 
 /* Without an empty, `.` or `..` part. */

@@ -198,23 +198,17 @@ static bool may_read(const struct policy *p, const char *real)
 	return false;
 }
 
-/* Exact names, so that nothing has to be followed. */
-static bool is_device(struct str path, enum access access)
-{
-	return str_is(path, "/dev/null") ||
-	       (access == ACCESS_READ &&
-		       (str_is(path, "/dev/zero") || str_is(path, "/dev/urandom")));
-}
-
 int where(struct arena *a, const struct root *r, const struct policy *p, struct str cwd,
 	struct str path, enum access access, struct span at, struct place *out, struct verdict *v)
 {
+	static const char *const devices[] = {"/dev/zero", "/dev/urandom", NULL};
 	struct trail t;
 	struct str full, rel;
 	const char *by;
 
 	*out = (struct place){.full = arena_str(a, path), .exists = true, .outside = true};
-	if (is_device(path, access))
+	/* Exact names, so that nothing has to be followed. */
+	if (str_is(path, "/dev/null") || (access == ACCESS_READ && str_in(path, devices)))
 		return 0;
 	if (where_follow(r, cwd, path, &t) < 0)
 		return deny_word(v, RULE_PATH_OUTSIDE, at, path, arena_str(a, str_of(t.real)), "%s",

@@ -23,26 +23,19 @@ static bool files_is_text(const char *path, struct str text, mode_t mode)
 	       str_eq(buf_str(&there), text);
 }
 
-static int copy_link(const char *from, const char *to)
-{
-	char target[PATH_MAX];
-	ssize_t n = readlink(from, target, sizeof(target) - 1);
-
-	target[n > 0 ? n : 0] = '\0';
-	return n > 0 ? symlink(target, to) : -1;
-}
-
 int sandbox_copy_file(const char *from, const char *to, struct error *err)
 {
 	CLEANUP(base_close)
 	int in = open(from, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
 	CLEANUP(buf_release) struct buf text = BUF_INIT;
-	bool link = in < 0 && errno == ELOOP;
+	char target[PATH_MAX];
+	ssize_t n = readlink(from, target, sizeof(target) - 1);
 	struct stat st;
 
 	if (in < 0 || fstat(in, &st) < 0 || !S_ISREG(st.st_mode)) {
 		(void)unlink(to);
-		return link && copy_link(from, to) < 0
+		target[n > 0 ? n : 0] = '\0';
+		return n > 0 && symlink(target, to) < 0
 			       ? error_errno(err, "cannot make the link '%s'", to)
 			       : 0;
 	}

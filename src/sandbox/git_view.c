@@ -338,12 +338,6 @@ static int take_refs(struct sandbox *s, const struct refs *now, struct error *er
 
 /* ---- objects ---- */
 
-static bool is_loose(struct sandbox *s, const char *path)
-{
-	return path[0] && path[1] && path[2] == '/' &&
-	       is_object_id(str_of(arena_printf(s->arena, "%.2s%s", path, path + 3)));
-}
-
 static int import_pack(struct sandbox *s, struct str pack, bool small, struct error *err)
 {
 	return small ? GIT(s, pack, NULL, NULL, err, "unpack-objects", "-q")
@@ -359,10 +353,13 @@ static int import_loose(struct sandbox *s, const struct tree *objects, struct er
 
 	for (size_t i = 0; i < objects->n; i++) {
 		const char *path = objects->items[i].path;
+		const char *id = strcspn(path, "/") == 2
+					 ? arena_printf(s->arena, "%.2s%s", path, path + 3)
+					 : "";
 
-		if (objects->items[i].type != FILE_REGULAR || !is_loose(s, path))
+		if (objects->items[i].type != FILE_REGULAR || !is_object_id(str_of(id)))
 			continue;
-		buf_addf(&ids, "%.2s%s\n", path, path + 3);
+		buf_addf(&ids, "%s\n", id);
 		n++;
 	}
 	if (!n)
@@ -478,24 +475,19 @@ static bool has_setting(struct str all, struct str setting, bool whole)
 	return false;
 }
 
-/* A remote of the repository, or `.`: a URL or a path would be a repository of the command's, with
- * hooks that a push runs. */
-static bool git_view_is_remote(struct sandbox *s, struct str before, struct str name)
-{
-	return str_is(name, ".") ||
-	       has_setting(before,
-		       str_of(arena_printf(s->arena, "remote.%.*s.url\n", (int)name.n, name.p)),
-		       false);
-}
-
-/* `branch.NAME.remote` and the like of the item's own branches. */
+/* `branch.NAME.remote` and the like of the item's own branches. A remote is one of the repository,
+ * or `.`: a URL or a path would be a repository of the command's, with hooks that a push runs. */
 static bool is_taken_setting(struct sandbox *s, struct str before, struct str key, struct str value)
 {
 	static const char *const taken[] = {"remote", "merge", "rebase", "description", NULL};
 	const char *name = arena_dup(s->arena, key), *last = strrchr(name, '.');
 
 	if (!str_starts(key, "branch.") || !str_in(str_of(last + 1), taken) ||
-		(strcmp(last, ".remote") == 0 && !git_view_is_remote(s, before, value)) ||
+		(strcmp(last, ".remote") == 0 && !str_is(value, ".") &&
+			!has_setting(before,
+				str_of(arena_printf(
+					s->arena, "remote.%.*s.url\n", (int)value.n, value.p)),
+				false)) ||
 		(strcmp(last, ".merge") == 0 && !str_starts(value, "refs/heads/")))
 		return false;
 	name += strlen("branch.");
@@ -624,11 +616,6 @@ static int refresh(struct sandbox *s, struct error *err)
 
 /* ---- begin and end ---- */
 
-static const char *own_file(struct sandbox *s, const char *name)
-{
-	return path_join(s->arena, s->view.own, name);
-}
-
 /* Files of the worktree's directory that would lead the host's git to the command's settings; and
  * HEAD, without which it would not see a worktree any more. */
 static const char *const own_files[] = {"commondir", "gitdir", "config.worktree", "HEAD"};
@@ -640,7 +627,8 @@ static void clean_own(struct sandbox *s)
 
 	sandbox_tidy_tree(s->view.own, true, false);
 	for (size_t i = 0; i < COUNT(own_files); i++) {
-		const char *path = own_file(s, own_files[i]), *kept = s->view.files[i];
+		const char *path = path_join(s->arena, s->view.own, own_files[i]),
+			   *kept = s->view.files[i];
 		struct str now = str_of(sandbox_read_text(s->arena, path)), head = str_trim(now);
 
 		if (!kept || str_is(now, kept) ||
@@ -681,11 +669,13 @@ static void git_view_set_aside(struct sandbox *s, struct error *err)
 static int read_own_files(struct sandbox *s, struct error *err)
 {
 	for (size_t i = 0; i < COUNT(own_files); i++)
-		s->view.files[i] = sandbox_read_text(s->arena, own_file(s, own_files[i]));
+		s->view.files[i] =
+			sandbox_read_text(s->arena, path_join(s->arena, s->view.own, own_files[i]));
 	if (s->view.files[OWN_SETTINGS])
 		return 0;
 	s->view.files[OWN_SETTINGS] = "";
-	return sandbox_write_file(own_file(s, own_files[OWN_SETTINGS]), STR(""), 0600, err);
+	return sandbox_write_file(
+		path_join(s->arena, s->view.own, own_files[OWN_SETTINGS]), STR(""), 0600, err);
 }
 
 int sandbox_git_begin(struct sandbox *s, struct error *err)

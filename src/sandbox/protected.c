@@ -181,16 +181,6 @@ static void remove_traces(struct sandbox *s, const char *path)
 		(void)rmdir(arena_dup(s->arena, path_dir(path)));
 }
 
-/* A link above the name is not the default branch's: it goes. False: it is, and stays. */
-static bool settle_above(struct sandbox *s, const char *name, const char *aside)
-{
-	const char *above = link_above(s, name);
-
-	if (above)
-		protected_settle(s, KEPT_COMPARED, above, aside);
-	return !link_above(s, name);
-}
-
 /* A command may have taken away the rights to see what it left, or to remove it: at the path, and
  * from the root to it. */
 static void give_rights_back(const struct sandbox *s, const char *name, const char *path)
@@ -208,10 +198,14 @@ static void give_rights_back(const struct sandbox *s, const char *name, const ch
  * that it can write the last command settles all. */
 static void protected_settle_name(struct sandbox *s, const struct kept_name *k, const char *aside)
 {
-	const char *place = in_root(s, k->name);
+	const char *place = in_root(s, k->name), *above = link_above(s, k->name);
 
-	if (k->kind == KEPT_READ_ONLY || (k->kind == KEPT_COMPARED && !s->alone) ||
-		!settle_above(s, k->name, aside))
+	if (k->kind == KEPT_READ_ONLY || (k->kind == KEPT_COMPARED && !s->alone))
+		return;
+	/* A link above the name goes, unless it is the default branch's. */
+	if (above)
+		protected_settle(s, KEPT_COMPARED, above, aside);
+	if (link_above(s, k->name))
 		return;
 	give_rights_back(s, k->name, k->kind == KEPT_COPY ? in_copies(s, k->name) : place);
 	settle_tree(s, k, aside);
