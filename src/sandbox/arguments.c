@@ -61,8 +61,7 @@ static bool arguments_is_fresh(const char *made)
 	if (stat(made, &then) < 0)
 		return false;
 	for (size_t i = 0; i < COUNT(paths); i++)
-		if (stat(paths[i], &now) == 0 && (now.st_mtim.tv_sec >= then.st_mtim.tv_sec ||
-							 now.st_ctim.tv_sec >= then.st_mtim.tv_sec))
+		if (stat(paths[i], &now) == 0 && now.st_ctim.tv_sec >= then.st_mtim.tv_sec)
 			return false;
 	return true;
 }
@@ -225,30 +224,23 @@ static void put_toolchains(struct sandbox *s)
 
 /* ---- the program's own files ---- */
 
-static void add_remotes(struct sandbox *s, struct buf *out)
-{
-	const char *text = sandbox_read_text(s->arena, path_join(s->arena, s->dir, "config"));
-	struct str rest = str_of(text), line;
-
-	while (s->view.common && str_line(&rest, &line)) {
-		line = str_trim(line);
-		if (str_starts(line, "[remote \"") && str_ends(line, "\"]"))
-			buf_addf(out, "%.*s\n\tvcs = " GIT_HELPER "\n", (int)line.n, line.p);
-	}
-}
-
 /* git's settings below those of the repository. */
 static int put_gitconfig(struct sandbox *s, struct error *err)
 {
 	CLEANUP(buf_release) struct buf out = BUF_INIT, name = BUF_INIT, email = BUF_INIT;
+	const char *copied = path_join(s->arena, s->dir, "config");
+	struct str config = str_of(sandbox_read_text(s->arena, copied)), line;
 
 	buf_adds(&out, "[gc]\n\tauto = 0\n\tpackRefs = false\n\twriteCommitGraph = false\n"
 		       "[repack]\n\tupdateServerInfo = false\n[safe]\n\tdirectory = *\n"
 		       "[maintenance]\n\tauto = false\n");
 	if (git_config_identity(s->x->root->path, &name, &email))
 		buf_addf(&out, "[user]\n\tname = \"%s\"\n\temail = \"%s\"\n", name.s, email.s);
-	if (s->brokered)
-		add_remotes(s, &out);
+	while (s->brokered && s->view.common && str_line(&config, &line)) {
+		line = str_trim(line);
+		if (str_starts(line, "[remote \"") && str_ends(line, "\"]"))
+			buf_addf(&out, "%.*s\n\tvcs = " GIT_HELPER "\n", (int)line.n, line.p);
+	}
 	return arguments_put_file(s, "--file", buf_str(&out), BOX "/gitconfig", err);
 }
 
@@ -338,21 +330,10 @@ static int put_hidden(struct sandbox *s, const char *dir, struct error *err)
 	return directory_walk(dir, hide_entry, s, err);
 }
 
-/* A command cannot put links in the place of mounts, nor name other objects. */
-static void put_objects(struct sandbox *s)
-{
-	static const char *const options[] = {"--bind", "--ro-bind"};
-	static const char *const names[] = {"objects", "objects/info"};
-
-	PUT(s, "--ro-bind", path_join(s->arena, s->view.common, "objects"), BOX_OBJECTS);
-	for (size_t i = 0; i < COUNT(names) && s->view.own; i++)
-		PUT(s, options[i], path_join(s->arena, s->view.copy, names[i]),
-			path_join(s->arena, s->view.common, names[i]));
-}
-
 static int put_git(struct sandbox *s, struct error *err)
 {
 	static const char *const shared[] = {"hooks", "modules", "lfs"};
+	static const char *const objects[] = {"objects", "objects/info"};
 	static const char *const fixed[] = {"commondir", "gitdir", "config.worktree"};
 	const char *bind = s->view.write ? "--bind" : "--ro-bind";
 
@@ -366,7 +347,11 @@ static int put_git(struct sandbox *s, struct error *err)
 	/* A copy for a policy without `write` is written by `git worktree add`, and is not taken
 	 * over. */
 	PUT(s, s->view.own ? "--bind" : "--ro-bind", s->view.copy, s->view.common);
-	put_objects(s);
+	PUT(s, "--ro-bind", path_join(s->arena, s->view.common, "objects"), BOX_OBJECTS);
+	/* A command cannot put links in the place of mounts, nor name other objects. */
+	for (size_t i = 0; i < COUNT(objects) && s->view.own; i++)
+		PUT(s, i ? "--ro-bind" : "--bind", path_join(s->arena, s->view.copy, objects[i]),
+			path_join(s->arena, s->view.common, objects[i]));
 	for (size_t i = 0; i < COUNT(shared); i++)
 		read_only(s, path_join(s->arena, s->view.common, shared[i]));
 	if (!s->view.write)

@@ -53,62 +53,48 @@ void sandbox_open_directory(int parent, const char *name)
 		(void)fchmodat(parent, name, (st.st_mode & 0777) | 0700, 0);
 }
 
-struct tidying {
+struct walk {
+	struct arena *arena;
+	struct tree *tree; /* NULL: it is not listed */
 	bool links, unused;
 };
 
-static enum directory_visit tidy_entry(
+static enum directory_visit walk_entry(
 	void *data, const struct directory_entry *e, struct error *err)
 {
-	const struct tidying *t = data;
+	const struct walk *w = data;
 
 	(void)err;
-	if (t->links && e->type == FILE_LINK)
+	if (w->links && e->type == FILE_LINK)
 		(void)unlinkat(e->parent, e->name, 0);
-	if (t->unused)
+	if (w->unused)
 		sandbox_open_directory(e->parent, e->name);
+	if (w->tree)
+		vec_push_in(w->arena, w->tree,
+			((struct tree_entry){arena_dup(w->arena, str_of(e->path)), e->type}));
 	return DIRECTORY_CONTINUE;
 }
 
-static void files_walk(const char *path,
-	enum directory_visit (*visit)(
-		void *data, const struct directory_entry *e, struct error *err),
-	void *data)
+static void walk_tree(const char *path, struct walk w)
 {
 	struct error ignored;
 	struct stat st;
 
+	if (w.unused)
+		sandbox_open_directory(AT_FDCWD, path);
 	if (lstat(path, &st) == 0 && S_ISDIR(st.st_mode))
-		(void)directory_walk(path, visit, data, &ignored);
-}
-
-struct listing {
-	struct arena *arena;
-	struct tree *tree;
-};
-
-static enum directory_visit files_list_entry(
-	void *data, const struct directory_entry *e, struct error *err)
-{
-	const struct listing *l = data;
-
-	(void)err;
-	vec_push_in(l->arena, l->tree,
-		((struct tree_entry){arena_dup(l->arena, str_of(e->path)), e->type}));
-	return DIRECTORY_CONTINUE;
+		(void)directory_walk(path, walk_entry, &w, &ignored);
 }
 
 void sandbox_list_tree(struct arena *a, const char *path, struct tree *out)
 {
 	*out = (struct tree){0};
-	files_walk(path, files_list_entry, &(struct listing){a, out});
+	walk_tree(path, (struct walk){a, out, false, false});
 }
 
 void sandbox_tidy_tree(const char *path, bool links, bool unused)
 {
-	if (unused)
-		sandbox_open_directory(AT_FDCWD, path);
-	files_walk(path, tidy_entry, &(struct tidying){links, unused});
+	walk_tree(path, (struct walk){NULL, NULL, links, unused});
 }
 
 int sandbox_sync_tree(struct arena *a, const char *from, const char *to, struct error *err)

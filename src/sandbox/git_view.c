@@ -74,21 +74,18 @@ int sandbox_git_command(struct sandbox *s, const char *const *argv, struct str i
 	sandbox_git_command(                                                                       \
 		s, (const char *const[]){"git", __VA_ARGS__, NULL}, input, out, status, err)
 
-bool sandbox_git_trusted(struct sandbox *s, const char *path, struct str *out)
+struct str sandbox_git_trusted(struct sandbox *s, const char *path)
 {
 	CLEANUP(buf_release) struct buf text = BUF_INIT;
 	struct git_default base = {0};
 	struct error ignored;
-	int status;
+	int status = 1;
 
-	if (!s->view.common || git_read_default(s->arena, s->view.common, &base, &ignored) < 0 ||
-		!base.commit ||
-		GIT(s, STR(""), &text, &status, &ignored, "cat-file", "blob",
-			arena_printf(s->arena, "%s:%s", base.commit, path)) < 0 ||
-		status != 0)
-		return false;
-	*out = arena_str(s->arena, buf_str(&text));
-	return true;
+	if (s->view.common && git_read_default(s->arena, s->view.common, &base, &ignored) == 0 &&
+		base.commit)
+		(void)GIT(s, STR(""), &text, &status, &ignored, "cat-file", "blob",
+			arena_printf(s->arena, "%s:%s", base.commit, path));
+	return status ? (struct str){0} : arena_str(s->arena, buf_str(&text));
 }
 
 /* ---- refs ---- */
@@ -445,14 +442,15 @@ bool sandbox_git_settings(const char *text, struct buf *out)
 	return str_is(buf_str(out), text);
 }
 
-/* *same: nothing was left out. */
-static int copy_config(struct sandbox *s, bool *same, struct error *err)
+/* If nothing is left out, a worktree that is no linked one needs no copy of the repository. */
+static int copy_config(struct sandbox *s, struct error *err)
 {
 	CLEANUP(buf_release) struct buf out = BUF_INIT;
 	const char *text = sandbox_read_text(s->arena, in_common(s, "config"));
 
-	*same = sandbox_git_settings(text ? text : "", &out) && text &&
-		!path_exists(in_common(s, "config.worktree"));
+	if (sandbox_git_settings(text ? text : "", &out) && text && !s->view.own &&
+		!path_exists(in_common(s, "config.worktree")))
+		s->view.copy = NULL;
 	return sandbox_write_file(in_place(s, "config"), buf_str(&out), 0600, err);
 }
 
@@ -681,7 +679,6 @@ static int read_own_files(struct sandbox *s, struct error *err)
 int sandbox_git_begin(struct sandbox *s, struct error *err)
 {
 	const char *begun = in_place(s, "begun");
-	bool same = false;
 
 	if (!s->view.common)
 		return 0;
@@ -692,10 +689,8 @@ int sandbox_git_begin(struct sandbox *s, struct error *err)
 		git_view_set_aside(s, err);
 	if (s->alone && s->view.write && keep_own_branch(s, err) < 0)
 		return -1;
-	if ((s->alone || !s->view.own) && copy_config(s, &same, err) < 0)
+	if ((s->alone || !s->view.own) && copy_config(s, err) < 0)
 		return -1;
-	if (!s->view.own && same)
-		s->view.copy = NULL;
 	if (!s->alone || !s->view.copy)
 		return 0;
 	if (refresh(s, err) < 0)

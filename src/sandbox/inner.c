@@ -18,17 +18,6 @@ static void inner_pass_on(int number)
 	(void)kill(-1, number);
 }
 
-static int inner_wait_for(pid_t bash)
-{
-	int status;
-	pid_t pid;
-
-	while ((pid = wait(&status)) != bash)
-		if (pid < 0 && errno != EINTR)
-			return SANDBOX_FAILED;
-	return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
-}
-
 /* Without a network there are no routes: packets without one were for hosts outside. */
 static bool inner_has_missed_host(void)
 {
@@ -51,7 +40,7 @@ static int run_bash(struct arena *a, struct str plan, int outside, int network)
 {
 	const char *argv[] = {"bash", "--noprofile", "--norc", "-c", NULL, NULL};
 	struct str routes;
-	pid_t pid;
+	pid_t pid, ended;
 	int status;
 
 	if (!sandbox_take_limits(&plan))
@@ -82,7 +71,10 @@ static int run_bash(struct arena *a, struct str plan, int outside, int network)
 	(void)fcntl(outside, F_SETOWN, getpid());
 	(void)fcntl(outside, F_SETSIG, SIGTERM);
 	(void)fcntl(outside, F_SETFL, O_ASYNC);
-	status = inner_wait_for(pid);
+	while ((ended = wait(&status)) != pid)
+		if (ended < 0 && errno != EINTR)
+			return SANDBOX_FAILED;
+	status = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 	if (status && inner_has_missed_host())
 		(void)(write(outside, INSIDE_MISSED_HOST, 1) + 1);
 	return status;

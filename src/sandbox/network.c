@@ -68,24 +68,19 @@ static bool is_public(const struct sockaddr *at)
 
 /* ---- what the policy names ---- */
 
-static bool is_host(struct str pattern, const char *host)
-{
-	size_t n = strlen(host);
-
-	if (str_starts(pattern, "*."))
-		return n >= pattern.n &&
-		       strncasecmp(host + n - (pattern.n - 1), pattern.p + 1, pattern.n - 1) == 0;
-	return n == pattern.n && strncasecmp(host, pattern.p, n) == 0;
-}
-
 /* `port` 0: whatever the port is. Without a port an entry is for http, https and ssh. */
 static bool proxy_is_named(const struct policy *p, const char *host, unsigned port)
 {
+	size_t n = strlen(host);
+
 	for (size_t i = 0; i < p->hosts.n; i++) {
 		struct str pattern = str_of(p->hosts.p[i]);
 		unsigned of = network_split_port(&pattern);
+		bool below = str_starts(pattern, "*.");
+		struct str end = str_sub(pattern, below, pattern.n);
 
-		if (is_host(pattern, host) &&
+		if ((below ? n > end.n : n == end.n) &&
+			strncasecmp(host + n - end.n, end.p, end.n) == 0 &&
 			(!port || port == of || (!of && (port == 80 || port == 443 || port == 22))))
 			return true;
 	}

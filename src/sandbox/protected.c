@@ -17,8 +17,6 @@
  * a moment: there is an empty directory in their place. */
 static const char *const watched[] = {".claude", ".dev-team", ".vscode", ".idea", NULL};
 
-enum { RECORD_MAX = 1 << 20 };
-
 static const char *in_root(const struct sandbox *s, const char *name)
 {
 	return path_join(s->arena, s->x->root->path, name);
@@ -125,12 +123,11 @@ static void protected_settle(
 {
 	const char *place = in_root(s, path), *copy = in_copies(s, path);
 	const char *left = kind == KEPT_COPY ? copy : place, *kept = left == copy ? place : copy;
-	struct str now = read_at(s, left), old = read_at(s, kept), base = {0};
+	struct str now = read_at(s, left), old = read_at(s, kept);
 
 	if (protected_same(now, old))
 		return;
-	(void)sandbox_git_trusted(s, path, &base);
-	if (protected_same(now, base)) {
+	if (protected_same(now, sandbox_git_trusted(s, path))) {
 		if (left == copy)
 			protected_put(s, copy, place);
 		return;
@@ -218,21 +215,15 @@ static void protected_settle_name(struct sandbox *s, const struct kept_name *k, 
 
 /* The runs of a root that work at the same time keep the same names in the same way: the file of
  * the mutex has them, a line each. */
-static struct str protected_read_record(struct sandbox *s)
+static struct str protected_record(struct sandbox *s)
 {
-	CLEANUP(buf_release) struct buf text = BUF_INIT;
-	struct error ignored;
-
-	(void)lseek(s->mutex, 0, SEEK_SET);
-	return sys_read_all(&text, s->mutex, RECORD_MAX, "mutex", &ignored) == 0 && text.len
-		       ? arena_str(s->arena, buf_str(&text))
-		       : (struct str){0};
+	return str_of(sandbox_read_text(s->arena, path_join(s->arena, s->dir, "mutex")));
 }
 
 /* What runs left that were killed. Of directories they changed only copies. */
 static void settle_killed(struct sandbox *s)
 {
-	struct str rest = protected_read_record(s), line;
+	struct str rest = protected_record(s), line;
 
 	if (rest.n)
 		sandbox_submodules_end(s);
@@ -261,7 +252,7 @@ static void protected_add(struct sandbox *s, const char *name)
 /* The kinds are those of the run that works already. */
 static int protected_join(struct sandbox *s, struct error *err)
 {
-	struct str rest = protected_read_record(s), line;
+	struct str rest = protected_record(s), line;
 	size_t i = 0;
 
 	for (; str_line(&rest, &line) && i < s->kept.n; i++) {

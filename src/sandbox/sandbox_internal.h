@@ -99,11 +99,12 @@ void sandbox_remove_tree(const char *path);
 void sandbox_open_directory(int parent, const char *name);
 /* What is below a directory, directories before what is in them. Empty behind a link, which a
  * command can have made. */
+struct tree_entry {
+	const char *path; /* relative to the directory */
+	enum file_type type;
+};
 struct tree {
-	struct tree_entry {
-		const char *path; /* relative to the directory */
-		enum file_type type;
-	} * items;
+	struct tree_entry *items;
 	size_t n, cap;
 };
 void sandbox_list_tree(struct arena *a, const char *path, struct tree *out);
@@ -149,8 +150,8 @@ void sandbox_submodules_end(struct sandbox *s);
 /* git on the real repository, with that. */
 int sandbox_git_command(struct sandbox *s, const char *const *argv, struct str input,
 	struct buf *out, int *status, struct error *err);
-/* *out: the file at `path` in the default branch's commit, in the arena; false: there is none. */
-bool sandbox_git_trusted(struct sandbox *s, const char *path, struct str *out);
+/* The file at `path` in the default branch's commit, in the arena; p NULL: there is none. */
+struct str sandbox_git_trusted(struct sandbox *s, const char *path);
 
 /* ---- protected.c ---- */
 
