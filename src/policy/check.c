@@ -114,6 +114,7 @@ static bool any_matches(struct str token, const char *const *words, size_t n)
 	return false;
 }
 
+/* words[0] is the program's name without its directory; an unknown word is NULL. */
 static bool describes(struct str rule, const char *const *words, size_t n)
 {
 	struct str token;
@@ -133,17 +134,6 @@ static bool describes(struct str rule, const char *const *words, size_t n)
 			return false;
 	}
 	return true;
-}
-
-/* The first rule that describes the command; NULL: none. words[0] is the program's name without its
- * directory; an unknown word is NULL. */
-static const struct policy_rule *rules_find(
-	const struct policy *p, const char *const *words, size_t n)
-{
-	for (size_t i = 0; n && words[0] && i < p->n_rules; i++)
-		if (describes(str_of(p->rules[i].command), words, n))
-			return &p->rules[i];
-	return NULL;
 }
 
 struct check {
@@ -243,16 +233,18 @@ static int check_listed(const struct check *c, const struct command *m)
 		"the policy does not allow this program");
 }
 
+/* By the first rule that describes the command. */
 static int policy_check_rules(const struct check *c, const struct command *m)
 {
 	const char **words = arena_alloc(c->arena, (m->n_words + 1) * sizeof(*words));
-	const struct policy_rule *rule;
+	const struct policy_rule *rule = c->policy->rules, *end = rule + c->policy->n_rules;
 	struct verdict *v = c->v;
 
 	for (size_t i = 0; i < m->n_words; i++)
 		words[i] = i ? m->words[i].text : policy_check_name_of(m);
-	rule = rules_find(c->policy, words, m->n_words);
-	if (!rule || (rule->answer == ANSWER_ASK && v->ask))
+	while (rule < end && !(words[0] && describes(str_of(rule->command), words, m->n_words)))
+		rule++;
+	if (rule == end || (rule->answer == ANSWER_ASK && v->ask))
 		return 0;
 	(void)deny_word(v, RULE_COMMAND,
 		(struct span){m->words[0].at.from, m->words[m->n_words - 1].at.to},

@@ -112,17 +112,13 @@ bool clearance_tool_matches(const char *pattern, struct str tool)
 	       (n && pattern[n - 1] == '*' && tool.n >= n && memcmp(pattern, tool.p, n - 1) == 0);
 }
 
-static bool tool_listed(const struct texts *tools, struct str tool)
-{
-	for (size_t i = 0; i < tools->n; i++)
-		if (clearance_tool_matches(tools->p[i], tool))
-			return true;
-	return false;
-}
-
 int clearance_tool(const struct persona *p, struct str tool, struct verdict *v)
 {
-	if (p->tools_listed && !tool_listed(&p->tools, tool))
+	size_t i = 0;
+
+	while (i < p->tools.n && !clearance_tool_matches(p->tools.p[i], tool))
+		i++;
+	if (p->tools_listed && i == p->tools.n)
 		return deny_word(v, RULE_TOOL, (struct span){0}, tool, STR(""),
 			"the persona '%s' may not use this tool", p->name);
 	if (str_is(tool, "Bash") && !p->policy)

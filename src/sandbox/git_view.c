@@ -653,17 +653,6 @@ static int take_over(struct sandbox *s, struct error *err)
 	return sandbox_write_file(in_place(s, "head"), str_of(head_ref(s, s->view.own)), 0600, err);
 }
 
-/* What could not be taken over twice must not stop all commands that follow. */
-static void git_view_set_aside(struct sandbox *s, struct error *err)
-{
-	const char *aside = in_place(s, "git.refused");
-
-	sandbox_remove_tree(aside);
-	(void)(rename(s->view.copy, aside) + 0);
-	sandbox_note(s, "'%s' was moved to '%s': %s", s->view.copy, aside, err->text);
-	*err = (struct error){0};
-}
-
 static int read_own_files(struct sandbox *s, struct error *err)
 {
 	for (size_t i = 0; i < COUNT(own_files); i++)
@@ -678,15 +667,20 @@ static int read_own_files(struct sandbox *s, struct error *err)
 
 int sandbox_git_begin(struct sandbox *s, struct error *err)
 {
-	const char *begun = in_place(s, "begun");
+	const char *begun = in_place(s, "begun"), *aside = in_place(s, "git.refused");
 
 	if (!s->view.common)
 		return 0;
 	s->view.copy = in_place(s, "git");
 	if (s->view.own && read_own_files(s, err) < 0)
 		return -1;
-	if (s->alone && s->view.write && path_exists(begun) && take_over(s, err) < 0)
-		git_view_set_aside(s, err);
+	if (s->alone && s->view.write && path_exists(begun) && take_over(s, err) < 0) {
+		/* What could not be taken over twice must not stop all commands that follow. */
+		sandbox_remove_tree(aside);
+		(void)(rename(s->view.copy, aside) + 0);
+		sandbox_note(s, "'%s' was moved to '%s': %s", s->view.copy, aside, err->text);
+		*err = (struct error){0};
+	}
 	if (s->alone && s->view.write && keep_own_branch(s, err) < 0)
 		return -1;
 	if ((s->alone || !s->view.own) && copy_config(s, err) < 0)

@@ -438,16 +438,6 @@ operators[] = {
 	{">", REDIRECT_WRITE, 1},
 };
 
-/* There is one. */
-static const struct operator* operator_here(const struct parser *p)
-{
-	size_t i = 0;
-
-	while (strncmp(p->s + p->at, operators[i].text, strlen(operators[i].text)) != 0)
-		i++;
-	return &operators[i];
-}
-
 /* The number in front, if any. */
 static int parse_number(struct parser *p, int *fd)
 {
@@ -512,11 +502,12 @@ static int shell_redirect(struct parser *p, struct command *c)
 {
 	struct redirect *r = arena_alloc(p->a, sizeof(*r)), **last = &c->redirects;
 	size_t from = p->at;
-	const struct operator* op;
+	const struct operator* op = operators;
 
 	if (parse_number(p, &r->fd) < 0)
 		return -1;
-	op = operator_here(p);
+	while (strncmp(p->s + p->at, op->text, strlen(op->text)) != 0) /* there is one */
+		op++;
 	if (op->fd < 0)
 		return deny(p->v, op->text[1] == '(' ? RULE_CONSTRUCT : RULE_REDIRECT,
 			shell_span_here(p, 2), "'%s' is not in the subset", op->text);
