@@ -265,18 +265,6 @@ const char *policy_artifacts(struct arena *a)
 									   : NULL;
 }
 
-/* NULL and relative ones hold nothing. */
-static bool is_below_any(const char *path, const char *const *dirs, size_t n)
-{
-	struct str rest;
-
-	for (size_t i = 0; i < n; i++)
-		if (dirs[i] && dirs[i][0] == '/' &&
-			path_below(str_of(path), str_of(dirs[i]), &rest))
-			return true;
-	return false;
-}
-
 /* *below: the path leads below the root, as far as the text shows. */
 static int check_place(
 	const struct check *c, const char *path, struct span at, enum access access, bool *below)
@@ -296,7 +284,7 @@ static int check_place(
 		return 0;
 	}
 	if (path[0] == '/' && judged.rule == RULE_PATH_OUTSIDE &&
-		is_below_any(path, private, COUNT(private)))
+		path_below_any(str_of(path), private, COUNT(private)))
 		return 0;
 	*c->v = judged;
 	return -1;
@@ -338,7 +326,7 @@ static int check_paths(struct check *c, const struct command *m)
 			continue;
 		if (moves && i == m->n_words - 1
 				? !path[strspn(path, "/")] ||
-					  is_below_any(path, system, COUNT(system))
+					  path_below_any(str_of(path), system, COUNT(system))
 				: path[0] == '/' ||
 					  (!str_starts(str_of(path), "../") &&
 						  strcmp(path, "..") != 0 && !strstr(path, "/../")))

@@ -47,12 +47,9 @@ static bool relative_valid(struct str text)
 static bool absolute_valid(struct str text)
 {
 	static const char *const never[] = {"/proc", "/dev", "/sys"};
-	struct str rest;
 
-	for (size_t i = 0; i < COUNT(never); i++)
-		if (path_below(text, str_of(never[i]), &rest))
-			return false;
-	return str_starts(text, "/") && relative_valid(str_sub(text, 1, text.n));
+	return !path_below_any(text, never, COUNT(never)) && str_starts(text, "/") &&
+	       relative_valid(str_sub(text, 1, text.n));
 }
 
 /* As in `git branch`; `*` stands for anything. */
@@ -298,8 +295,7 @@ struct str policy_shipped_text(const char *name)
 	static const char *const texts[] = {
 		policy_build, policy_developer, policy_readonly, policy_reviewer};
 
-	for (size_t i = 0; shipped[i]; i++)
-		if (strcmp(shipped[i], name) == 0)
-			return str_of(texts[i]);
-	return (struct str){0};
+	unsigned at;
+
+	return str_index(str_of(name), shipped, &at) ? str_of(texts[at]) : (struct str){0};
 }

@@ -36,6 +36,16 @@ bool path_below(struct str path, struct str dir, struct str *rest)
 	return true;
 }
 
+bool path_below_any(struct str path, const char *const *dirs, size_t n)
+{
+	struct str rest;
+
+	for (size_t i = 0; i < n; i++)
+		if (dirs[i] && dirs[i][0] == '/' && path_below(path, str_of(dirs[i]), &rest))
+			return true;
+	return false;
+}
+
 /* ---- where a path leads ---- */
 
 struct trail {
@@ -188,9 +198,8 @@ static bool may_read(const struct policy *p, const char *real)
 	char of[PATH_MAX];
 	struct str rest;
 
-	for (size_t i = 0; i < COUNT(system_directories); i++)
-		if (path_below(str_of(real), str_of(system_directories[i]), &rest))
-			return true;
+	if (path_below_any(str_of(real), system_directories, COUNT(system_directories)))
+		return true;
 	for (size_t i = 0; i < p->read.n; i++)
 		if (p->read.p[i][0] == '/' && realpath(p->read.p[i], of) &&
 			path_below(str_of(real), str_of(of), &rest))

@@ -56,5 +56,7 @@ extern const char *const guarded_names[], *const guarded_workflows;
 /* True when `path` is `dir` or below it, by components; *rest: what follows, without a slash before
  * it. Both absolute, or both relative ("" holds everything). */
 bool path_below(struct str path, struct str dir, struct str *rest);
+/* Of directories that are NULL or relative none. */
+bool path_below_any(struct str path, const char *const *dirs, size_t n);
 
 #endif

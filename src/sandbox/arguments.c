@@ -129,24 +129,11 @@ static int put_etc(struct sandbox *s, struct error *err)
 
 /* ---- toolchains ---- */
 
-static bool arguments_is_visible(struct str path)
-{
-	struct str rest;
-
-	for (size_t i = 0; i < COUNT(system_names); i++)
-		if (path_below(path, str_of(system_names[i]), &rest))
-			return true;
-	return false;
-}
-
 /* Once: mounts take most of the time of a short command. */
 static void put_tool(struct sandbox *s, const char *path)
 {
-	struct str rest;
-
-	for (size_t i = 0; i < s->tools.n; i++)
-		if (path_below(str_of(path), str_of(s->tools.items[i]), &rest))
-			return;
+	if (path_below_any(str_of(path), s->tools.items, s->tools.n))
+		return;
 	vec_push_in(s->arena, &s->tools, path);
 	read_only(s, path);
 }
@@ -214,11 +201,12 @@ static void put_toolchains(struct sandbox *s)
 		put_tool(s, path_join(s->arena, home, in_home[i]));
 	for (size_t i = 0; i < COUNT(variables); i++)
 		if ((value = getenv(variables[i])) && value[0] == '/' &&
-			!arguments_is_visible(str_of(value)) &&
+			!path_below_any(str_of(value), system_names, COUNT(system_names)) &&
 			(!home || strcmp(value, home) != 0) && value[1])
 			put_tool(s, value);
 	while (str_piece(&rest, ':', &dir))
-		if (str_starts(dir, "/") && dir.n > 1 && !arguments_is_visible(dir))
+		if (str_starts(dir, "/") && dir.n > 1 &&
+			!path_below_any(dir, system_names, COUNT(system_names)))
 			put_path(s, arena_dup(s->arena, dir));
 }
 
@@ -289,17 +277,6 @@ static int put_box(struct sandbox *s, struct error *err)
 
 /* ---- the root and its repository ---- */
 
-static void put_objects_of_others(struct sandbox *s)
-{
-	const char *text = sandbox_read_text(
-		s->arena, path_join(s->arena, s->view.common, "objects/info/alternates"));
-	struct str rest = str_of(text), line;
-
-	while (str_line(&rest, &line))
-		if (str_starts(line, "/"))
-			read_only(s, arena_dup(s->arena, line));
-}
-
 static enum directory_visit hide_entry(
 	void *data, const struct directory_entry *e, struct error *err)
 {
@@ -336,10 +313,15 @@ static int put_git(struct sandbox *s, struct error *err)
 	static const char *const objects[] = {"objects", "objects/info"};
 	static const char *const fixed[] = {"commondir", "gitdir", "config.worktree"};
 	const char *bind = s->view.write ? "--bind" : "--ro-bind";
+	struct str others, line;
 
 	if (!s->view.common)
 		return 0;
-	put_objects_of_others(s);
+	others = str_of(sandbox_read_text(
+		s->arena, path_join(s->arena, s->view.common, "objects/info/alternates")));
+	while (str_line(&others, &line))
+		if (str_starts(line, "/"))
+			read_only(s, arena_dup(s->arena, line));
 	if (!s->view.copy) {
 		PUT(s, "--ro-bind", s->view.common, s->view.common);
 		return put_hidden(s, s->view.common, err);

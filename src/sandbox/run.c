@@ -475,18 +475,16 @@ int sandbox_report_try(struct arena *a, const char *path, struct error *err)
 
 static json *sandbox_report_of(struct arena *a, const struct sandbox_report *o)
 {
-	json *j = o->verdict ? verdict_object(o->verdict)
-			     : JSON_OBJECT(JSON_TEXT("verdict", "none")),
-	     *notes = json_array();
+	json *j =
+		o->verdict ? verdict_object(o->verdict) : JSON_OBJECT(JSON_TEXT("verdict", "none"));
 
 	if (o->policy) {
 		json_put_str(j, "policy", str_of(o->policy->name));
 		json_put_str(j, "violation", str_of(violation_name(o->policy->violation)));
 	}
 	json_put_bool(j, "started", o->end && o->end->started);
-	for (size_t i = 0; o->end && i < o->end->notes.n; i++)
-		json_push_str(notes, str_of(o->end->notes.items[i]));
-	json_put(j, "notes", notes);
+	json_put(j, "notes",
+		o->end ? json_texts(o->end->notes.items, o->end->notes.n) : json_array());
 	if (o->end)
 		JSON_ADD(j, JSON_INT("status", o->end->status),
 			JSON_BOOL("timed_out", o->end->timed_out),
