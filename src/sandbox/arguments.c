@@ -241,7 +241,7 @@ __asm__(".pushsection .rodata\n"
 	".popsection\n");
 extern const char sandbox_inner_begin[], sandbox_inner_end[];
 
-/* ssh's ProxyCommand: `connect HOST PORT`, through the proxy. */
+/* ssh's ProxyCommand: `connect HOST PORT`, through the proxy at PROXY_PORT (network.c). */
 static const char connect_script[] =
 	"#!/bin/bash\n"
 	"exec 3<>/dev/tcp/127.0.0.1/3128 &&\n"

@@ -118,6 +118,7 @@ int sandbox_landlock_run(struct sandbox *s, struct error *err)
 	p.input = buf_str(&plan);
 	(void)setenv("HOME", home, 1);
 	p.env = sandbox_environment(s);
+	sandbox_remove_tree(home); /* of a run that was killed */
 	rc = path_mkdirs(home, err) < 0 ? -1 : process_run(&p, &end, err);
 	sandbox_remove_tree(home);
 	if (rc < 0)
