@@ -26,6 +26,7 @@ const struct key_row context_keys[] = {
 	{"earlier_fixes", KEY_COUNT, KEY_LATER},
 	{"attempts", KEY_MAP, KEY_BY_MACHINE},
 	{"visits", KEY_MAP, KEY_BY_MACHINE | KEY_LATER},
+	{"failures", KEY_MAP, KEY_BY_MACHINE | KEY_LATER},
 	{"format", KEY_ANY, KEY_LATER | KEY_BY_MACHINE},
 	{"outcome", KEY_ANY, KEY_LATER},
 	{"landed", KEY_TEXT, KEY_LATER},
@@ -213,7 +214,7 @@ void context_set_count(struct context *c, const char *key, unsigned long value)
 		set_raw(c, key, str_of(text));
 }
 
-/* ---- numbers of actions and visits, by state ---- */
+/* ---- numbers of actions and visits by state, of failures by section ---- */
 
 /* As the file has it, in whatever YAML style, or as it was set since. */
 static const struct yaml *map_of(struct context *c, const char *key)
@@ -281,15 +282,40 @@ unsigned long context_attempts(const struct context *c, const char *state)
 	return map_count(c, "attempts", state);
 }
 
-json *context_attempts_json(const struct context *c)
+static json *map_json(const struct context *c, const char *key)
 {
-	const struct yaml *map = map_of((struct context *)c, "attempts");
+	const struct yaml *map = map_of((struct context *)c, key);
 	json *all = json_object();
 
 	for (size_t i = 0; map && map->kind == YAML_MAP && i < map->n; i++)
 		json_put_int(all, arena_dup(&((struct context *)c)->arena, map->map[i].key->text),
 			(int64_t)number_or(map->map[i].value->text, CONTEXT_COUNT_MAX, 0));
 	return all;
+}
+
+json *context_attempts_json(const struct context *c)
+{
+	return map_json(c, "attempts");
+}
+
+json *context_failures(const struct context *c)
+{
+	return map_json(c, "failures");
+}
+
+void context_set_failures(struct context *c, const json *counts)
+{
+	CLEANUP(buf_release) struct buf text = BUF_INIT;
+
+	buf_addc(&text, '{');
+	for (const json *n = json_first(counts); n; n = json_next(n)) {
+		buf_adds(&text, text.len > 1 ? ", " : "");
+		yaml_add_scalar(&text, str_of(json_key(n)));
+		buf_addf(&text, ": %lld", (long long)json_int(n, 0));
+	}
+	buf_addc(&text, '}');
+	if (json_first(counts) || context_field(c, "failures"))
+		set_raw(c, "failures", buf_str(&text));
 }
 
 void context_attempts_text(const struct context *c, struct buf *out)

@@ -84,6 +84,13 @@ void context_raise_attempts(struct context *c, struct str known);
 unsigned long context_visits(const struct context *c, const char *state);
 void context_add_visit(struct context *c, const char *state);
 
+/* `failures: {section: n}`: how often an action of a state with an order has failed in a row, as an
+ * object, the caller's. Only those that have failed are in it; NULL sets none. What the end of the
+ * state refutes is the fault of no single answer, and counts under a name that no section has. */
+#define CONTEXT_FAILURES_END "<end>"
+json *context_failures(const struct context *c);
+void context_set_failures(struct context *c, const json *counts);
+
 /* Text of a section: trimmed, sentinels unescaped, NUL-ended; empty when there is none. */
 struct str context_section(const struct context *c, const char *name);
 /* Line of the file on which the text of a section that was read begins; 1 when there is none. */

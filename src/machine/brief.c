@@ -353,6 +353,19 @@ static void machine_brief_add_line(struct buf *out, const char *name, const char
 		buf_addf(out, "%s: %s\n", name, value);
 }
 
+/* Where each action has a count of its own: which of them failed too often, and how. */
+static void machine_brief_add_attempts(
+	struct buf *out, const struct context_file *f, const json *action)
+{
+	for (const json *s = json_first(json_get(action, "failed")); s; s = json_next(s)) {
+		CLEANUP(buf_release) struct buf lines = BUF_INIT;
+
+		failure_add_attempts(&lines, f, json_text(s));
+		buf_addf(out, "\nThe action that writes '%s' has failed:\n\n", json_text(s));
+		machine_brief_add_quoted(out, f, buf_str(&lines));
+	}
+}
+
 static void add_trouble(struct buf *out, const struct context_file *f, const json *action)
 {
 	static const char *const keys[] = {
@@ -370,6 +383,7 @@ static void add_trouble(struct buf *out, const struct context_file *f, const jso
 		machine_brief_add_line(out, keys[i], context_get(&f->doc, keys[i]).p);
 	buf_add_argument(out, "Events: `dev-team events ", f->path);
 	buf_adds(out, "`\n");
+	machine_brief_add_attempts(out, f, action);
 	if (!context_get(&f->doc, "troubleshooter_input").n)
 		return;
 	buf_adds(out, "\nThe user has answered your question:\n\n");

@@ -279,13 +279,15 @@ bool engine_dispatch_troubleshooter(
 		.failed = failed,
 		.writes = CONTEXT_TROUBLE_LOG,
 		.format = "continue | terminate | needs_user_input"};
-	json *action;
+	json *action, *reached;
 
 	if (!engine_admit_requests(r, TROUBLESHOOTER, &request, 1, false))
 		return false;
 	action = request_to_action(r, &request);
 	if (context_get(r->doc, "troubleshooter_input").n)
 		json_put_bool(action, "user_answered", true);
+	if (strcmp(trigger, "consecutive_failures") == 0 && (reached = engine_reached(r)))
+		json_put(action, "failed", reached);
 	engine_drop_unanswered(r);
 	drop_replaced(r, &request, 1);
 	r->print = json_array();

@@ -107,14 +107,22 @@ void engine_drop_unanswered(struct engine_run *r)
 }
 
 /* `kept`: the file with the text of the answer that failed; NULL: there was none. */
-static void note_failure(
+static json *note_failure(
 	struct engine_run *r, const char *action, const char *reason, const char *kept)
 {
 	r->failure = true;
-	JSON_ADD(context_event(r->e->file, "failure"), JSON_TEXT("action", action),
+	return JSON_ADD(context_event(r->e->file, "failure"), JSON_TEXT("action", action),
 		JSON_TEXT("reason", reason),
 		JSON_INT("count", context_count(r->doc, "consecutive_failures")),
 		JSON_IF(kept, JSON_TEXT("kept", kept)));
+}
+
+/* Counts an attempt in `counts`, and says in its event which action has failed, and how often. */
+static void count_attempt(json *counts, const char *section, json *event)
+{
+	JSON_SET(event, JSON_INT("count", engine_add_failure(counts, section)),
+		JSON_IF(strcmp(section, CONTEXT_FAILURES_END) != 0,
+			JSON_TEXT("write_section", section)));
 }
 
 static bool is_manifest(const struct engine_run *r)
@@ -224,6 +232,7 @@ void engine_enter(struct engine_run *r, const char *to, const char *trigger, con
 		keep_results(r);
 	clear_outstanding(r);
 	clear_answers(r, to);
+	engine_forget_each(r);
 	context_set(r->doc, "state", str_of(to));
 	context_set_count(r->doc, "troubleshooter_calls", 0);
 	if (!engine_is_terminal(r->e->workflow, to))
@@ -332,11 +341,21 @@ static bool engine_is_missing(struct engine_run *r, const json *action, const in
 	return !array || json_get_int(action, "array", 0) == *array;
 }
 
-static bool note_missing(struct engine_run *r, const json *action, const void *array)
+struct missing {
+	const int64_t *array;
+	json *counts; /* by section; NULL: those of the state are not counted one by one */
+};
+
+static bool note_missing(struct engine_run *r, const json *action, const void *arg)
 {
-	if (!engine_is_missing(r, action, array))
+	const struct missing *m = arg;
+	json *event;
+
+	if (!engine_is_missing(r, action, m->array))
 		return true;
-	note_failure(r, json_get_str(action, "id"), "no answer", NULL);
+	event = note_failure(r, json_get_str(action, "id"), "no answer", NULL);
+	if (m->counts)
+		count_attempt(m->counts, json_get_str(action, "write_section"), event);
 	return false;
 }
 
@@ -346,11 +365,15 @@ static bool retry_missing(struct engine_run *r, bool progress)
 	const json *named =
 		r->e->returned_id ? action_find(r->outstanding, r->e->returned_id) : NULL;
 	int64_t array = json_get_int(named, "array", 0);
+	CLEANUP(json_free) json *counts = r->returned ? engine_failures(r) : NULL;
 
 	if (!r->returned || (r->e->returned_id && !named) ||
-		!filter_outstanding(r, note_missing, named ? &array : NULL))
+		!filter_outstanding(
+			r, note_missing, &(struct missing){named ? &array : NULL, counts}))
 		return false;
-	if (!progress) /* what progress is, its claims have yet to show */
+	if (counts)
+		engine_set_failures(r, counts);
+	else if (!progress) /* what progress is, its claims have yet to show */
 		context_set_count(r->doc, "consecutive_failures",
 			context_count(r->doc, "consecutive_failures") + 1);
 	r->returned = false;
@@ -418,7 +441,7 @@ static enum advance retry_unanswered(struct engine_run *r, bool progress)
 
 	context_set_count(r->doc, "consecutive_failures", count);
 	for (const json *a = json_first(r->outstanding); a; a = json_next(a))
-		(void)note_missing(r, a, NULL);
+		(void)note_missing(r, a, &(struct missing){0});
 	r->returned = false;
 	if (call)
 		return engine_troubleshooter_call(r,
@@ -483,20 +506,31 @@ static bool has_agents_answer(const struct engine_run *r, const struct step_cont
 	return false;
 }
 
-/* An answer is good. */
-static void engine_forget_failures(struct engine_run *r)
+/* An answer is good. `all`: those of the state are; else one that says nothing about other actions
+ * with counts of their own. */
+static void engine_forget_failures(struct engine_run *r, bool all)
 {
-	context_set_count(r->doc, "consecutive_failures", 0);
+	if (all || !engine_counts_each(r))
+		context_set_count(r->doc, "consecutive_failures", 0);
 	if (context_count(r->doc, "usage_waits"))
 		context_set_count(r->doc, "usage_waits", 0);
 }
 
-static void count_failure(
-	struct engine_run *r, const char *action, const char *reason, const char *kept)
+/* `section`: of the action, or CONTEXT_FAILURES_END; NULL: it is not known. */
+static void count_failure(struct engine_run *r, const char *action, const char *section,
+	const char *reason, const char *kept)
 {
-	context_set_count(
-		r->doc, "consecutive_failures", context_count(r->doc, "consecutive_failures") + 1);
-	note_failure(r, action, reason, kept);
+	CLEANUP(json_free) json *counts = section ? engine_failures(r) : NULL;
+	unsigned long count = context_count(r->doc, "consecutive_failures");
+	json *event;
+
+	if (!counts)
+		context_set_count(r->doc, "consecutive_failures", count + 1);
+	event = note_failure(r, action, reason, kept);
+	if (counts) {
+		count_attempt(counts, section, event);
+		engine_set_failures(r, counts);
+	}
 	r->returned = false;
 }
 
@@ -511,22 +545,25 @@ static void count_silence(struct engine_run *r, const struct step_context *c)
 	if (!r->returned || r->e->returned_id || json_len(r->outstanding) || !pending.n ||
 		c->partly)
 		return;
-	count_failure(r, pending.p, "no answer", NULL);
+	count_failure(r, pending.p, NULL, "no answer", NULL);
 }
 
 /* Steps */
 
-/* Moves the text of a failed answer to logs/ and to the section `Failed Answer`. */
+/* Moves the text of a failed answer to logs/ and to the section `Failed Answer`, which names the
+ * action where others go on meanwhile. */
 static int keep_failed_answer(
 	struct engine_run *r, const struct step_context *c, char **path, struct error *err)
 {
 	struct str text = context_section(r->doc, c->section);
 	char *stem = arena_printf(&r->arena, "%s-%s-failed", r->e->file->name, engine_state(r));
+	bool each = engine_counts_each(r) && !c->at_end;
 
 	if (context_keep(r->e->file, stem, text, path, err) < 0)
 		return -1;
 	context_put(r->doc, CONTEXT_FAILED_ANSWER,
-		str_of(arena_printf(&r->arena, "%s (%s)\n\n%s", c->reason, *path, text.p)));
+		str_of(arena_printf(&r->arena, "%s%s%s (%s)\n\n%s", each ? c->section : "",
+			each ? ": " : "", c->reason, *path, text.p)));
 	context_remove(r->doc, c->section);
 	return 0;
 }
@@ -547,7 +584,7 @@ static enum advance handle_failed_answer(
 		context_set_count(r->doc, "consecutive_failures", 0);
 		return engine_troubleshooter_call(r, "needs_clarification", 1);
 	}
-	count_failure(r, id, c->reason, kept);
+	count_failure(r, id, c->at_end ? CONTEXT_FAILURES_END : c->section, c->reason, kept);
 	return ADVANCE_ON;
 }
 
@@ -602,7 +639,7 @@ static enum advance engine_decide(
 		step->decide(c);
 	}
 	if (has_agents_answer(r, c))
-		engine_forget_failures(r);
+		engine_forget_failures(r, true);
 	context_remove(r->doc, CONTEXT_FAILED_ANSWER);
 	if (c->result == STEP_ASK_AGAIN) {
 		clear_outstanding(r);
@@ -653,7 +690,7 @@ static enum advance engine_request(
 	const char *trigger;
 
 	if (r->progress)
-		engine_forget_failures(r);
+		engine_forget_failures(r, false);
 	count_silence(r, c);
 	trigger = engine_troubleshooter_due(r, step, &count);
 	if (trigger && c->open) { /* what is outstanding comes first */
@@ -718,6 +755,7 @@ static enum advance advance_once(struct engine_run *r, struct error *err)
 	if (c.declared && c.declared->order &&
 		engine_evidence_checked(r, step, &c.checked, err) < 0)
 		return ADVANCE_FAILED;
+	engine_forget_answered(r, c.checked);
 	if (c.declared && c.declared->manifest && engine_end_nodes(r, &c, err) < 0)
 		return ADVANCE_FAILED;
 	if (engine_is_terminal(r->e->workflow, engine_state(r)))

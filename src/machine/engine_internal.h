@@ -97,6 +97,23 @@ int engine_take_spec(struct engine_run *r, struct error *err);
 /* The place as effects and evidence see it. */
 struct item_place engine_place(const struct engine_run *r);
 
+/* retries.c: how often requests have failed in a row. */
+/* Whether each action of the state has a count of its own. */
+bool engine_counts_each(const struct engine_run *r);
+/* The counts of those that have failed, by section; the caller's. NULL: they have none. */
+json *engine_failures(const struct engine_run *r);
+/* Adds one for `section`; returns its count. */
+unsigned long engine_add_failure(json *counts, const char *section);
+void engine_set_failures(struct engine_run *r, const json *counts);
+/* Forgets the failures of actions that have a good answer. `checked`: as of struct step_context. */
+void engine_forget_answered(struct engine_run *r, const json *checked);
+/* Forgets those that have reached the limit. */
+void engine_forget_reached(struct engine_run *r);
+/* Forgets all counts of single actions. */
+void engine_forget_each(struct engine_run *r);
+/* The sections whose actions have reached the limit, the caller's; NULL: none. */
+json *engine_reached(const struct engine_run *r);
+
 /* session.c */
 /* Opens the run and takes or renews the lease. -1: ERR_STATE if another session holds it. */
 int engine_begin(struct engine_run *r, struct error *err);

@@ -552,6 +552,7 @@ static void refuse_agent(
 	c->result = STEP_FAILED;
 	c->section = k->claims[first].section;
 	c->reason = k->faults[first];
+	c->at_end = !k->claims[first].kinds;
 	for (size_t i = 0; i < k->n; i++)
 		review |= k->faults[i] && k->claims[i].kinds & EVIDENCE_REVIEW;
 	if (!review)

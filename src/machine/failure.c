@@ -297,6 +297,41 @@ const char *failure_refusal(struct arena *a, const struct context_file *f, const
 	return r.reason;
 }
 
+/* ---- attempts of one action ---- */
+
+struct attempts {
+	struct arena arena;
+	const struct context_file *file;
+	const char *section;
+	VEC(const char *) lines; /* the last one first */
+};
+
+/* A context_visit. */
+static bool find_attempt(const json *event, void *data)
+{
+	struct attempts *l = data;
+	const char *kept = json_get_str(event, "kept");
+
+	if (!json_str_is(event, "type", "failure") ||
+		!json_str_is(event, "write_section", l->section))
+		return true;
+	vec_push_in(&l->arena, &l->lines,
+		arena_printf(&l->arena, "%s: %s%s%s%s", json_get_str(event, "action"),
+			json_get_str(event, "reason"), kept ? " (" : "",
+			kept ? path_join(&l->arena, l->file->dir, kept) : "", kept ? ")" : ""));
+	return json_get_int(event, "count", 1) > 1;
+}
+
+void failure_add_attempts(struct buf *out, const struct context_file *f, const char *section)
+{
+	struct attempts l = {.file = f, .section = section};
+
+	context_each_event(f, "\"write_section\"", find_attempt, &l);
+	while (l.lines.n)
+		buf_addf(out, "%s\n", l.lines.items[--l.lines.n]);
+	arena_release(&l.arena);
+}
+
 /* ---- another attempt ---- */
 
 static void set_noted(struct context_file *f, const char *key, struct str value)
@@ -325,6 +360,8 @@ static void reset_counters(struct context_file *f)
 			set_noted(f, counters[i], STR("0"));
 	if (context_get(c, "visits").n)
 		set_noted(f, "visits", STR("{}"));
+	if (context_get(c, "failures").n)
+		set_noted(f, "failures", STR("{}"));
 	/* A troubleshooter that has given up is not called for the same reason. */
 	if (!context_get(c, "question").n)
 		set_noted(f, "question_trigger", STR(""));

@@ -37,6 +37,9 @@ void failure_explain(
 #define FAILURE_TERMINATED "ended by the troubleshooter: "
 /* The note for the next briefs with this advice added; NULL: it has that already. */
 const char *failure_note(struct arena *a, const struct context *c, const char *advice);
+/* Adds a line `ID: REASON` for each failure of the action that writes `section` since it began to
+ * fail, of a state with an order. */
+void failure_add_attempts(struct buf *out, const struct context_file *f, const char *section);
 /* For another attempt, in one commit: the document is again that of revision `to`, whose text is
  * `text` (to 0: it stays), and the counters of failures and fixes begin at 0 again. The next
  * section `Fix N` keeps its number, because the text of an earlier one would count as its answer.

@@ -94,6 +94,8 @@ struct step_context {
 	const char *trigger;
 	const char *section; /* STEP_FAILED, STEP_UNCLEAR: whose answer */
 	const char *reason;
+	bool at_end; /* STEP_FAILED: what the answer itself claims is so, but not what all of them
+			lead to */
 	/* of enum effect: to be carried out before the transition; set before the claims */
 	unsigned effects;
 	/* What must be so for this decision. decide() is called again once it is, with `verified`,

@@ -87,6 +87,17 @@ void engine_troubleshooter_discard(struct engine_run *r)
 	context_set_count(r->doc, "troubleshooter_calls", 0);
 }
 
+/* Where actions wait for each other, the last failed answer may be of one that goes on. */
+static bool is_of_reached(struct engine_run *r, struct str answer)
+{
+	CLEANUP(json_free) json *sections = engine_reached(r);
+	bool found = !sections;
+
+	for (const json *s = json_first(sections); s && !found; s = json_next(s))
+		found = str_starts(answer, arena_printf(&r->arena, "%s: ", json_text(s)));
+	return found;
+}
+
 /* What has failed, for a remedy. The user's answer comes before any. Of reviews only that they are
  * not satisfied: what else they say is about the work. */
 static const char *failed_text(struct engine_run *r, const char *trigger)
@@ -96,7 +107,7 @@ static const char *failed_text(struct engine_run *r, const char *trigger)
 	if (context_get(r->doc, "troubleshooter_input").n)
 		return NULL;
 	if (strcmp(trigger, "consecutive_failures") == 0)
-		return answer.n ? arena_dup(&r->arena, answer) : NULL;
+		return answer.n && is_of_reached(r, answer) ? arena_dup(&r->arena, answer) : NULL;
 	return strcmp(trigger, "signoff_deadlock") == 0 || strcmp(trigger, "review_loop") == 0
 		       ? "changes_requested"
 		       : NULL;
@@ -291,9 +302,9 @@ static void reset_thresholds(struct engine_run *r, const char *trigger)
 {
 	const struct threshold *t = find_threshold(trigger);
 
-	context_set_count(r->doc, "consecutive_failures", 0);
+	engine_forget_reached(r); /* of the first */
 	/* One refused sign-off may bring two counters to their limits: the ruling is for both. */
-	for (size_t i = 0; i < COUNT(thresholds); i++)
+	for (size_t i = 1; i < COUNT(thresholds); i++)
 		if (t == &thresholds[i] ||
 			(i + 1 < COUNT(thresholds) && is_reached(r, &thresholds[i])))
 			context_set_count(r->doc, thresholds[i].counter, 0);

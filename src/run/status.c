@@ -358,7 +358,7 @@ static void run_status_add_end(struct reading *r, const char *status, bool brief
 
 static int run_status_read_item(struct reading *r, bool brief, struct error *err)
 {
-	CLEANUP(json_free) json *child = NULL;
+	CLEANUP(json_free) json *child = NULL, *failures = NULL;
 	const struct context *c = &r->file->doc;
 	const char *status;
 	json *usage;
@@ -377,6 +377,9 @@ static int run_status_read_item(struct reading *r, bool brief, struct error *err
 		JSON_VALUE("actions", json_copy(r->actions)));
 	add_owner(r);
 	json_put(r->item, "attempts", context_attempts_json(c));
+	failures = context_failures(c);
+	if (json_first(failures))
+		json_put(r->item, "failures", json_copy(failures));
 	if (add_place(r, err) < 0)
 		return -1;
 	run_status_add_key(r, "pr_url", "pull_request");
@@ -662,14 +665,14 @@ static void run_status_add_working(struct buf *out, const json *item)
 	add_fact(out, "by", by.s ? by.s : "");
 }
 
-static void run_status_add_attempts(struct buf *out, const json *item)
+static void run_status_add_counts(struct buf *out, const json *item, const char *key)
 {
 	CLEANUP(buf_release) struct buf text = BUF_INIT;
 
-	for (const json *a = json_first(json_get(item, "attempts")); a; a = json_next(a))
+	for (const json *a = json_first(json_get(item, key)); a; a = json_next(a))
 		buf_addf(&text, "%s%s %lld", text.len ? ", " : "", json_key(a),
 			(long long)json_int(a, 0));
-	add_fact(out, "attempts", text.s ? text.s : "");
+	add_fact(out, key, text.s ? text.s : "");
 }
 
 static void add_used(struct buf *out, const json *item)
@@ -704,7 +707,8 @@ void status_add_details(struct buf *out, const json *item)
 	buf_addf(out, "%s: %s%s%s%s\n", status_text(item, "id"), status_text(item, "status"),
 		*state ? " (state '" : "", state, *state ? "')" : "");
 	run_status_add_working(out, item);
-	run_status_add_attempts(out, item);
+	run_status_add_counts(out, item, "attempts");
+	run_status_add_counts(out, item, "failures");
 	for (size_t i = 0; i < COUNT(facts); i++)
 		add_fact(out, facts[i][1], status_text(item, facts[i][0]));
 	add_used(out, item);

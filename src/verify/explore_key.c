@@ -74,6 +74,27 @@ static void add_counters(const struct explore_key_rules *r, const struct context
 	}
 }
 
+/* How often each action of a state with an order has failed, which counts for no more than
+ * `consecutive_failures`. */
+static void explore_key_add_failures(
+	const struct explore_key_rules *r, const struct context *c, struct buf *out)
+{
+	const struct workflow_state *st = workflow_state(r->workflow, context_get(c, "state").p);
+	const struct declared_state *d = st ? st->declared : NULL;
+	int64_t most = (int64_t)context_count(c, "consecutive_failures"),
+		limit = (int64_t)r->workflow->limits.consecutive_failures;
+	CLEANUP(json_free) json *counts = context_failures(c);
+
+	most = most < limit ? most : limit;
+	for (size_t i = 0; d && most && json_first(counts) && i <= d->n; i++) {
+		const char *of = i < d->n ? d->items[i].writes : CONTEXT_FAILURES_END;
+		int64_t n = json_get_int(counts, of, 0);
+
+		if (n)
+			buf_addf(out, "%zu!%lld ", i, (long long)(n < most ? n : most));
+	}
+}
+
 /* Whether it is a section `Fix N`; *ahead: of the fix that is due next. */
 static bool explore_key_is_fix(const struct context *c, struct str name, int64_t *ahead)
 {
@@ -332,6 +353,7 @@ static void explore_key_add_key(const struct explore_key_rules *r, const struct 
 	unsigned changes, struct buf *out)
 {
 	add_counters(r, c, changes, out);
+	explore_key_add_failures(r, c, out);
 	buf_addf(out, EXPLORE_KEY_STATE "%s %u ", context_get(c, "state").p, changes);
 	if (context_get(c, "question").n)
 		buf_adds(out, "question ");

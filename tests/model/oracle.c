@@ -156,6 +156,15 @@ static void raise_attempts(
 		s->value = arena_printf(&c->arena, "%lu", n);
 }
 
+static void read_failures(struct comparison *c, struct model *m, const struct context *doc)
+{
+	CLEANUP(json_free) json *counts = context_failures(doc);
+
+	for (const json *n = json_first(counts); n; n = json_next(n))
+		model_slot(m, arena_printf(&c->arena, "failures %s", json_key(n)))->value =
+			arena_printf(&c->arena, "%lld", (long long)json_int(n, 0));
+}
+
 static void read_request(struct comparison *c, struct model *m, struct str line)
 {
 	CLEANUP(json_free) json *j = NULL;
@@ -199,6 +208,7 @@ static bool read_document(struct comparison *c, struct model *m, struct str text
 		model_slot(m, keep(c, str_of(arena_printf(&c->arena, "visits %s", state))))->value =
 			arena_printf(&c->arena, "%lu", context_visits(&doc, state));
 	}
+	read_failures(c, m, &doc);
 	c->pending = context_get(&doc, "pending_agent").n;
 	while (str_line(&actions, &line))
 		read_request(c, m, line);

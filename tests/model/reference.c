@@ -312,6 +312,74 @@ static bool is_end(struct model *m)
 	return !st || st->terminal;
 }
 
+/* ---- failures of single actions ---- */
+
+static const struct declared_state *with_order(struct model *m);
+
+static const char *failures_of(struct model *m, const char *section)
+{
+	return arena_printf(m->arena, "failures %s", section);
+}
+
+/* No action counts more than all of them. */
+static unsigned long failed(struct model *m, const char *section)
+{
+	unsigned long n = count(m, failures_of(m, section)),
+		      most = count(m, "consecutive_failures");
+
+	return n < most ? n : most;
+}
+
+/* The counts of the present state's actions are written, and no others. */
+static void begin_counting(struct model *m)
+{
+	for (struct model_slot *s = m->slots; s; s = s->next) {
+		const char *name = s->name + strlen("failures ");
+		bool known = false;
+
+		if (strncmp(s->name, "failures ", strlen("failures ")) != 0)
+			continue;
+		for (const struct action *a = actions_of(m, get(m, "state"));
+			with_order(m) && a->section; a++)
+			known |= is(a->section, name) || is(name, "<end>");
+		s->value = known && failed(m, name) ? arena_printf(m->arena, "%lu", failed(m, name))
+						    : "";
+	}
+}
+
+static void end_counting(struct model *m)
+{
+	unsigned long most = 0;
+
+	for (struct model_slot *s = m->slots; s; s = s->next)
+		if (strncmp(s->name, "failures ", 9) == 0 && strtoul(s->value, NULL, 10) > most)
+			most = strtoul(s->value, NULL, 10);
+	model_slot(m, "consecutive_failures")->value = arena_printf(m->arena, "%lu", most);
+}
+
+/* A ruling of the troubleshooter is for the actions that have reached the limit. */
+static void forget_reached(struct model *m)
+{
+	begin_counting(m);
+	for (struct model_slot *s = m->slots; s; s = s->next)
+		if (strncmp(s->name, "failures ", 9) == 0 &&
+			strtoul(s->value, NULL, 10) >= m->workflow->limits.consecutive_failures)
+			s->value = "";
+	end_counting(m);
+}
+
+static void forget_each(struct model *m)
+{
+	bool any = false;
+
+	for (struct model_slot *s = m->slots; s; s = s->next)
+		if (strncmp(s->name, "failures ", 9) == 0) {
+			any |= *s->value != '\0';
+			s->value = "";
+		}
+	change(m, any ? "-consecutive_failures" : "");
+}
+
 /* `to` NULL: where the trigger leads. `why`: a failure that ends the run, or NULL. */
 static bool enter(struct model *m, const char *to, const char *trigger, const char *why)
 {
@@ -329,6 +397,7 @@ static bool enter(struct model *m, const char *to, const char *trigger, const ch
 		: is_end(m) ? arena_printf(m->arena, "'%s' gave '%s'", from, trigger)
 			    : "";
 	drop_requests(m, true);
+	forget_each(m);
 	change(m, why ? "-troubleshooter_calls, +Last Failure" : "-troubleshooter_calls");
 	for (const struct action *a = actions_of(m, to); a->kind == DECLARED; a++)
 		model_slot(m, a->section)->value = "";
@@ -382,9 +451,9 @@ static bool take_decision(struct model *m, struct model_slot *call)
 		return true;
 	}
 	change(m, budget ? "-actions_dispatched, 1budget_extensions" : "");
-	change(m, "-consecutive_failures");
+	forget_reached(m);
 	for (const struct limit *l = limits; !is(l->trigger, "budget_exceeded"); l++)
-		if (at_limit(m, NULL, l->trigger))
+		if (!is(l->trigger, "consecutive_failures") && at_limit(m, NULL, l->trigger))
 			model_slot(m, l->counter)->value = "";
 	for (size_t i = 0; said->changes && said->changes[i].name; i++)
 		if (is(said->changes[i].name, "state"))
@@ -409,14 +478,20 @@ static const struct result *result_of(struct model *m, const struct action *a)
 	return a->kind == URL && !s->text->has_url ? a->results + 1 : r;
 }
 
-/* What is not answered is requested again. */
-static bool retry(struct model *m, bool progress)
+/* What is not answered is requested again. `section`: of the answer that has failed, or NULL. */
+static bool retry(struct model *m, bool progress, const char *section)
 {
 	const struct model_slot *call = model_slot(m, LOG);
 	const char *trigger = model_is_open(call) ? call->trigger : NULL;
 
 	m->how.returned = false;
-	change(m, progress ? "-consecutive_failures" : "1consecutive_failures");
+	if (section && with_order(m)) {
+		begin_counting(m);
+		change(m, arena_printf(m->arena, "1%s", failures_of(m, section)));
+		end_counting(m);
+	} else {
+		change(m, progress ? "-consecutive_failures" : "1consecutive_failures");
+	}
 	drop_requests(m, false);
 	return !trigger || call_troubleshooter(m, trigger);
 }
@@ -535,8 +610,6 @@ static const struct action *refuted_of(
 	return refuted.items;
 }
 
-static bool retry(struct model *m, bool progress);
-
 /* An agent is asked again; only a script has failed. A review is void as a whole. Without a claim
  * the first answer of the state is at fault. */
 static bool refuse(struct model *m, const struct action *list, const struct action *all)
@@ -578,7 +651,7 @@ static bool refuse(struct model *m, const struct action *list, const struct acti
 	else if (kinds & EVIDENCE_REVIEW && rules_of(m, get(m, "state")))
 		change(m, "1review_cycle_count");
 	change(m, "+Failed Answer");
-	return retry(m, false);
+	return retry(m, false, first->evidence ? first->section : "<end>");
 }
 
 /* True: `list` claims nothing that is refuted. */
@@ -605,8 +678,6 @@ static bool verify(struct model *m, const struct action *list, const char *trigg
 	return false;
 }
 
-static const struct declared_state *with_order(struct model *m);
-
 /* Of a declared state whose answers are good. */
 static const char *effects_of(struct model *m)
 {
@@ -632,7 +703,7 @@ static bool decide(struct model *m, const struct action *list)
 		if (!r->word || is(r->trigger, "again") || asks) {
 			model_slot(m, a->section)->id = NULL;
 			change(m, arena_printf(m->arena, "-%s, +Failed Answer", a->section));
-			return retry(m, asks) &&
+			return retry(m, asks, a->section) &&
 			       (!asks || call_troubleshooter(m, "needs_clarification"));
 		}
 		good = r == a->results || (with_order(m) && is(r->trigger, a->results->trigger));
@@ -749,17 +820,44 @@ static bool check_claims(struct model *m, const struct action *claims)
 	return !m->failed;
 }
 
-static bool work_in_order(struct model *m, bool progress, bool open)
+/* There is an answer with a word, and what it claims is so. */
+static bool is_settled(struct model *m, const struct action *a)
+{
+	const struct model_slot *s = model_slot(m, a->section);
+	const struct result *r = result_of(m, a);
+
+	if (!s->id)
+		return *s->value;
+	return !model_is_open(s) && r->word && (!a->evidence || r != a->results || s->checked);
+}
+
+static void forget_settled(struct model *m)
+{
+	const struct action *list = actions_of(m, get(m, "state"));
+	bool any = false;
+
+	for (const struct action *a = list; a->section; a++)
+		any |= failed(m, a->section) && is_settled(m, a);
+	if (!any)
+		return;
+	begin_counting(m);
+	for (const struct action *a = list; a->section; a++)
+		if (is_settled(m, a))
+			model_slot(m, failures_of(m, a->section))->value = "";
+	end_counting(m);
+}
+
+static bool work_in_order(struct model *m, bool open)
 {
 	const struct declared_state *d = with_order(m);
 	const struct action *claims = those(m, d, '\0'), *ready = those(m, d, 'r');
 	const char *trigger;
 
+	forget_settled(m);
 	if (claims->section && !open)
 		return check_claims(m, claims);
 	if (!ready->section)
 		return !open && decide(m, those(m, d, 'a'));
-	change(m, progress ? "-consecutive_failures" : "");
 	trigger = at_limit(m, NULL, NULL);
 	if (trigger)
 		return !open && call_troubleshooter(m, trigger);
@@ -770,22 +868,31 @@ static bool work_in_order(struct model *m, bool progress, bool open)
 	return false;
 }
 
-/* True: something is requested again. `named`: only what was requested with it is missing. */
-static bool retry_missing(struct model *m, const struct model_slot *named, bool progress)
+/* `named`: only what was requested with it is missing. */
+static bool is_missing(
+	const struct model *m, const struct model_slot *s, const struct model_slot *named)
+{
+	return s->id && model_is_open(s) && !is(m->how.running, s->id) &&
+	       (!named || s->array == named->array);
+}
+
+/* True: something is requested again. */
+static bool retry_missing(struct model *m, const struct model_slot *named)
 {
 	bool missing = false;
 
-	for (struct model_slot *s = m->slots; s; s = s->next) {
-		if (!s->id || !model_is_open(s) || is(m->how.running, s->id) ||
-			(named && s->array != named->array))
-			continue;
-		s->id = NULL;
-		missing = true;
-	}
+	for (const struct model_slot *s = m->slots; s; s = s->next)
+		missing |= is_missing(m, s, named);
 	if (!missing)
 		return false;
+	begin_counting(m);
+	for (struct model_slot *s = m->slots; s; s = s->next)
+		if (is_missing(m, s, named)) {
+			s->id = NULL;
+			change(m, arena_printf(m->arena, "1%s", failures_of(m, s->name)));
+		}
 	m->how.returned = false;
-	change(m, progress ? "" : "1consecutive_failures");
+	end_counting(m);
 	for (struct model_slot *s = m->slots; s; s = s->next)
 		s->carried |= s->id && !model_is_open(s);
 	return true;
@@ -878,16 +985,15 @@ static bool turn(struct model *m)
 		return true;
 	}
 	if (open && with_order(m) && !model_is_open(call)) {
-		if (m->how.returned && (!m->how.returned_id || named) &&
-			retry_missing(m, named, progress))
+		if (m->how.returned && (!m->how.returned_id || named) && retry_missing(m, named))
 			return true;
-		return work_in_order(m, progress && !m->dropped, true);
+		return work_in_order(m, true);
 	}
 	if (open)
 		return m->how.returned && (!m->how.returned_id || (named && !named->carried)) &&
-		       !(script && model_is_open(script)) && retry(m, progress);
+		       !(script && model_is_open(script)) && retry(m, progress, NULL);
 	if (!call->id && with_order(m))
-		return work_in_order(m, progress && !m->dropped, false);
+		return work_in_order(m, false);
 	return call->id ? take_decision(m, call) : work(m, progress && !m->dropped, outstanding);
 }
 
