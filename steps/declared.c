@@ -206,6 +206,46 @@ static void declared_decide(struct step_context *c)
 	context_put(c->doc, CONTEXT_LAST_FAILURE, buf_str(&failures));
 }
 
+/* ---- another attempt ---- */
+
+/* The word of an item's answer; NULL: it has none. *lost: it is none that is good. */
+static const char *look_again(
+	struct step_context *c, const struct declared_action *item, const json *action, bool *lost)
+{
+	const struct declared_outcome *o = NULL;
+
+	if (steps_has_answer(c, item->writes, !item->agent, action))
+		o = outcome_of(item, steps_word(c, item->writes, words(c, item), action));
+	*lost = !o || !declared_is_good(c, item, o) || json_get(action, "violation");
+	return o ? o->word : NULL;
+}
+
+bool steps_declared_again(struct step_context *c)
+{
+	const struct declared_state *d = c->declared;
+	enum item_status *status = arena_alloc(c->arena, d->n * sizeof(*status));
+	const char **word = arena_alloc(c->arena, d->n * sizeof(*word));
+	bool *lost = arena_alloc(c->arena, d->n * sizeof(*lost)), any = false;
+	const json **actions = find_actions(c);
+
+	for (size_t i = 0; i < d->n; i++) {
+		word[i] = look_again(c, &d->items[i], actions[i], &lost[i]);
+		status[i] = word[i] ? ITEM_ANSWERED : ITEM_WAITING;
+	}
+	workflow_frontier(d, word, status);
+	for (size_t o = 0; o < d->n; o++) {
+		size_t i = d->order[o];
+
+		lost[i] &= status[i] != ITEM_SKIPPED;
+		for (size_t k = 0; k < d->items[i].n_after; k++)
+			lost[i] |= lost[d->items[i].needs[k].item];
+		if (lost[i])
+			context_remove(c->doc, d->items[i].writes);
+		any |= lost[i];
+	}
+	return any;
+}
+
 const struct step steps_declared = {
 	.state = "(declared)",
 	.about = "a state that the workflow declares",

@@ -77,6 +77,10 @@ void steps_add_failure(struct step_context *c, struct buf *failures, const char 
 /* Where each item of the declared state is; sets what request() sets, but for the requests. */
 const enum item_status *steps_declared_status(struct step_context *c);
 
+/* For another attempt of a declared state with an order: removes the answers that are not good, and
+ * those of the items behind them or behind one that has no answer. False: there are none such. */
+bool steps_declared_again(struct step_context *c);
+
 /* The results of decide(). */
 /* The answer in `section` claims `kinds` (enum evidence_kind). Returns whether that is verified: if
  * not, decide() returns, and is called again. */

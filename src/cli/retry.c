@@ -1,5 +1,6 @@
 #include "context/lease.h"
 #include "src/cli/cli.h"
+#include "src/graph/manifest.h"
 #include "src/run/run.h"
 #include "src/machine/failure.h"
 #include "src/run/status.h"
@@ -64,8 +65,10 @@ static int find_revision(
 }
 
 struct retry {
+	struct arena *arena;
 	const struct history_place *place;
-	const char *id, *state; /* state NULL: the one of the last request */
+	const struct workflow *workflow; /* NULL: its file is gone */
+	const char *id, *state;          /* state NULL: the one of the last request */
 };
 
 /* A context_change. */
@@ -76,22 +79,45 @@ static int change(struct context_file *f, void *data, struct error *err)
 	int64_t rev;
 
 	if (find_revision(f, r->id, r->state, &rev, err) < 0 ||
-		(rev && history_document(r->place, rev, &text, NULL, err) < 0))
+		(rev && history_document(r->place, rev, &text, NULL, err) < 0) ||
+		(rev && r->workflow &&
+			history_again(r->arena, r->place, r->workflow, &text, &rev, err) < 0))
 		return -1;
 	return failure_retry(f, rev, buf_str(&text), err);
 }
 
-/* Opened for writing, the document of a killed command is completed first. */
-static int retry_put_back(
-	struct arena *a, const char *document, const char *id, const char *state, struct error *err)
+/* That of its last step. */
+static bool find_workflow_of(
+	struct arena *a, const char *document, const char *repo, struct workflow *w)
 {
+	struct error ignored;
+	const char *path;
+
+	return run_step_workflow(a, document, repo, &path, &ignored) == 0 &&
+	       locate_workflow(a, path, NULL, repo, &path, &ignored) == 0 &&
+	       manifest_workflow_load(a, path, w, &ignored) == 0;
+}
+
+/* Opened for writing, the document of a killed command is completed first. */
+static int retry_put_back(struct invocation *in, const char *document, struct error *err)
+{
+	const struct retry_options *o = in->values;
 	CLEANUP(context_close) struct context_file f = {0};
 	struct history_place place;
+	struct workflow w;
+	struct retry r = {.arena = in->arena,
+		.place = &place,
+		.id = in->words[0],
+		.state = in->n > 1 ? in->words[1] : NULL};
+	const char *repo;
 
-	history_set_place(a, document, &place);
+	history_set_place(in->arena, document, &place);
+	if (locate_repository(in->arena, o->item.repo, &repo, err) < 0)
+		return -1;
+	r.workflow = find_workflow_of(in->arena, document, repo, &w) ? &w : NULL;
 	return context_open(&f, document, CONTEXT_MUST_EXIST, err) < 0
 		       ? -1
-		       : context_update(&f, change, &(struct retry){&place, id, state}, err);
+		       : context_update(&f, change, &r, err);
 }
 
 /* With the agents that the item's last run had. */
@@ -127,7 +153,7 @@ static int retry_run(struct invocation *in, struct error *err)
 	if (cli_find_item(in, &document, err) < 0 ||
 		status_check_free(in->arena, document, id, err) < 0 ||
 		status_check_worktree_free(in->arena, document, id, err) < 0 ||
-		retry_put_back(in->arena, document, id, in->n > 1 ? in->words[1] : NULL, err) < 0)
+		retry_put_back(in, document, err) < 0)
 		return -1;
 	return run_again(in, document, err);
 }
@@ -139,7 +165,8 @@ const struct verb verb_retry = {
 	.also = "rerun redo again",
 	.details =
 		"Puts the document back to the last request (with STATE: to the last one of that "
-		"state, also if the item has not failed), lets failures and fixes count from 0 "
+		"state, also if the item has not failed; in a state whose actions wait for each "
+		"other, all answers stay that are good), lets failures and fixes count from 0 "
 		"again, and runs "
 		"the item with the options of its last 'dev-team run'. The replaced document stays "
 		"in the history; commits and files stay. Remove the cause first.",

@@ -228,7 +228,7 @@ void engine_enter(struct engine_run *r, const char *to, const char *trigger, con
 
 	json_put_texts(context_event(r->e->file, "transition"), "from", from, "to", to, "trigger",
 		trigger);
-	if (is_manifest(r) && strcmp(to, "failed") == 0)
+	if (engine_declared(r) && engine_declared(r)->order && strcmp(to, "failed") == 0)
 		keep_results(r);
 	clear_outstanding(r);
 	clear_answers(r, to);
@@ -886,6 +886,15 @@ static void end_attempt(struct engine_run *r)
 	arena_release(&r->arena);
 }
 
+/* `retry` goes on from the results that such a state had. */
+static bool has_order(const struct workflow *w)
+{
+	for (size_t i = 0; i < w->n_declared; i++)
+		if (w->declared[i].order)
+			return true;
+	return false;
+}
+
 /*
  * A context_change: whatever an earlier attempt has saved is in the document, and its effects find
  * nothing to do, as after a kill.
@@ -893,7 +902,7 @@ static void end_attempt(struct engine_run *r)
 static int advance_and_save(struct context_file *f, void *data, struct error *err)
 {
 	struct engine_run *r = data;
-	bool over; /* a manifest: what was noted at its end stays */
+	bool over; /* what was noted at its end stays */
 
 	end_attempt(r);
 	*r = (struct engine_run){.e = r->e,
@@ -902,8 +911,7 @@ static int advance_and_save(struct context_file *f, void *data, struct error *er
 		.earlier = r->earlier | r->done};
 	if (engine_begin(r, err) < 0 || discard_stale(r, err) < 0 || check_returned(r, err) < 0)
 		return -1;
-	over = r->e->workflow->n_declared && r->e->workflow->declared->manifest &&
-	       engine_is_terminal(r->e->workflow, engine_state(r));
+	over = has_order(r->e->workflow) && engine_is_terminal(r->e->workflow, engine_state(r));
 	if (engine_advance(r, err) < 0 ||
 		(!over && action_note(f, r->results ? r->results : r->outstanding, NULL, err) < 0))
 		return -1;

@@ -18,8 +18,8 @@ struct engine_run {
 	struct arena arena;
 	json *noted;       /* by the last save, see action.h; NULL: not known */
 	json *outstanding; /* as in the document; action_store() writes it back */
-	json *results;     /* answered actions of a manifest that has failed: `retry` goes on from
-			      them; NULL: none */
+	json *results;     /* answered actions of a state with an order that has failed: `retry`
+			      goes on from them; NULL: none */
 	json *print;       /* the array to print */
 	bool returned;     /* `--returned` was given and is not used up yet */
 	bool progress;     /* an answer came since the last array, and none of them was a failure */

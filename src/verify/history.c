@@ -163,25 +163,26 @@ int history_diff(struct arena *a, const struct history_place *place, int64_t fro
 	return git_diff_texts(out, name_before, buf_str(&before), name_after, buf_str(&after), err);
 }
 
-static bool verify_history_is_good(const struct history *p)
+static bool verify_history_is_good(const struct history *p, const char *state)
 {
 	CLEANUP(context_release) struct context doc = {0};
 	CLEANUP(json_free) json *actions = NULL;
 	struct error ignored;
 
 	return context_parse(&doc, p->place->path, buf_str(&p->document), &ignored) == 0 &&
+	       (!state || str_is(context_get(&doc, "state"), state)) &&
 	       action_load(&doc, &actions, &ignored) == 0;
 }
 
-int history_last_good(
-	const struct history_place *place, struct buf *out, int64_t *made, struct error *err)
+int history_last_good(const struct history_place *place, const char *state, struct buf *out,
+	int64_t *made, struct error *err)
 {
 	const struct store_range newest = {.backwards = true, .texts = true};
 	CLEANUP(history_close) struct history p = {0};
 	int rc = history_open(&p, place, &newest, err) < 0 ? -1 : 1;
 
 	while (rc > 0 && (rc = history_next(&p, err)) > 0) {
-		if (!p.changed || !verify_history_is_good(&p))
+		if (!p.changed || !verify_history_is_good(&p, state))
 			continue;
 		buf_add(out, buf_str(&p.document));
 		*made = p.commit.rev;

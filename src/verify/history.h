@@ -55,9 +55,10 @@ int history_document(const struct history_place *place, int64_t rev, struct buf 
 int history_diff(struct arena *a, const struct history_place *place, int64_t from, int64_t to,
 	struct buf *out, struct error *err);
 
-/* The last revision whose document is good; ERR_STATE when none is. */
-int history_last_good(
-	const struct history_place *place, struct buf *out, int64_t *made, struct error *err);
+/* The last revision whose document is good, and in this state (NULL: in any); ERR_STATE when none
+ * is. */
+int history_last_good(const struct history_place *place, const char *state, struct buf *out,
+	int64_t *made, struct error *err);
 
 /*
  * Calls `each` for the committed events of a document, which may be given by its own path or by its
@@ -71,6 +72,16 @@ int history_events(struct arena *a, const char *given, int64_t after, int64_t la
  * not to the troubleshooter. 0: there was none. */
 int history_last_request(const struct context_file *f, const char *state, bool agent, int64_t *rev,
 	struct error *err);
+
+struct workflow;
+/*
+ * For another attempt at a state whose actions wait for each other, *text being the document with a
+ * request of it: *text becomes the last one in the state, at *rev, without the answers that are not
+ * good and those behind them, so that just these and what is missing are requested again. If there
+ * are none such, or in another state, it stays.
+ */
+int history_again(struct arena *a, const struct history_place *place, const struct workflow *w,
+	struct buf *text, int64_t *rev, struct error *err);
 
 /* ---- list ---- */
 

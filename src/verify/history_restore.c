@@ -50,7 +50,7 @@ static int restore(struct context_file *f, void *data, struct error *err)
 	if (!r->rev && history_restore_is_good(f))
 		return 0;
 	if ((r->rev ? history_document(r->place, r->rev, &text, to, err)
-		    : history_last_good(r->place, &text, to, err)) < 0)
+		    : history_last_good(r->place, NULL, &text, to, err)) < 0)
 		return -1;
 	if ((same = is_present(r->place, buf_str(&text), err)) != 0)
 		return same < 0 ? -1 : 0;

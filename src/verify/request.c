@@ -1,5 +1,9 @@
+/* request.c: the last request of a work item, and what another attempt requests. */
 #include "context/file.h"
+#include "src/machine/action.h"
+#include "src/machine/wait.h"
 #include "src/verify/history.h"
+#include "steps/steps.h"
 
 /* The last request of a state. */
 struct last_request {
@@ -30,4 +34,67 @@ int history_last_request(const struct context_file *f, const char *state, bool a
 		return -1;
 	*rev = last.rev;
 	return 0;
+}
+
+/* ---- another attempt ---- */
+
+/* Nobody works on what has no answer; what was asked of people, or waited for, was so before. */
+static void reopen(struct context *doc, const json *actions)
+{
+	static const char *const keys[] = {
+		"question", "question_trigger", "troubleshooter_input", "pending_agent"};
+	CLEANUP(json_free) json *kept = json_array();
+
+	for (const json *a = json_first(actions); a; a = json_next(a)) {
+		json *copy;
+
+		if (action_is_troubleshooter(a) || !action_answered(doc, a) ||
+			!context_has_section(doc, json_get_str(a, "write_section")))
+			continue;
+		copy = json_copy(a);
+		JSON_SET(copy, JSON_BOOL("carried", true));
+		json_push(kept, copy);
+	}
+	action_store(doc, kept);
+	for (size_t i = 0; i < COUNT(keys); i++)
+		context_set(doc, keys[i], (struct str){0});
+	wait_drop(doc);
+}
+
+static const struct declared_state *ordered_state(
+	const char *path, struct str text, const struct workflow *w)
+{
+	CLEANUP(context_release) struct context doc = {0};
+	const struct workflow_state *st = NULL;
+	struct error ignored;
+
+	if (context_parse(&doc, path, text, &ignored) == 0)
+		st = workflow_state(w, context_get(&doc, "state").p);
+	return st && st->declared && st->declared->order && !st->declared->manifest ? st->declared
+										    : NULL;
+}
+
+int history_again(struct arena *a, const struct history_place *place, const struct workflow *w,
+	struct buf *text, int64_t *rev, struct error *err)
+{
+	const struct declared_state *d = ordered_state(place->path, buf_str(text), w);
+	CLEANUP(context_release) struct context doc = {0};
+	CLEANUP(buf_release) struct buf last = BUF_INIT;
+	CLEANUP(json_free) json *actions = NULL;
+	struct step_context c = {.arena = a, .doc = &doc, .workflow = w, .declared = d};
+	int64_t made;
+
+	if (!d)
+		return 0;
+	if (history_last_good(place, d->name, &last, &made, err) < 0 ||
+		context_parse(&doc, place->path, buf_str(&last), err) < 0 ||
+		action_load(&doc, &actions, err) < 0)
+		return -1;
+	c.actions = actions;
+	if (!steps_declared_again(&c))
+		return 0;
+	reopen(&doc, actions);
+	buf_clear(text);
+	*rev = made;
+	return context_render(&doc, text, NULL, err);
 }

@@ -57,7 +57,7 @@ REPLAY_TEST(the_last_good_revision_is_the_one_that_changed_the_document)
 	(void)context_event(&f, "noted");
 	assert_int_equal(context_log(&f, &t.err), 0);
 	assert_int_equal(last_rev(), changed + 1);
-	assert_int_equal(history_last_good(&place, &text, &made, &t.err), 0);
+	assert_int_equal(history_last_good(&place, NULL, &text, &made, &t.err), 0);
 	assert_int_equal(made, changed);
 	assert_string_equal(text.s, document());
 }
