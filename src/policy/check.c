@@ -237,14 +237,15 @@ static int check_listed(const struct check *c, const struct command *m)
 static int policy_check_rules(const struct check *c, const struct command *m)
 {
 	const char **words = arena_alloc(c->arena, (m->n_words + 1) * sizeof(*words));
-	const struct policy_rule *rule = c->policy->rules, *end = rule + c->policy->n_rules;
+	const struct policy_rule *rule = NULL;
 	struct verdict *v = c->v;
 
 	for (size_t i = 0; i < m->n_words; i++)
 		words[i] = i ? m->words[i].text : policy_check_name_of(m);
-	while (rule < end && !(words[0] && describes(str_of(rule->command), words, m->n_words)))
-		rule++;
-	if (rule == end || (rule->answer == ANSWER_ASK && v->ask))
+	for (size_t i = 0; i < c->policy->n_rules && words[0] && !rule; i++)
+		if (describes(str_of(c->policy->rules[i].command), words, m->n_words))
+			rule = &c->policy->rules[i];
+	if (!rule || (rule->answer == ANSWER_ASK && v->ask))
 		return 0;
 	(void)deny_word(v, RULE_COMMAND,
 		(struct span){m->words[0].at.from, m->words[m->n_words - 1].at.to},
