@@ -375,7 +375,7 @@ static bool has_branches(const struct pool *p)
 					      there);
 }
 
-static void remove_branches(struct arena *a, struct pool *p, const struct allocation *of, bool undo)
+static void part_release(struct arena *a, struct pool *p, const struct allocation *of)
 {
 	CLEANUP(pool_databases_close) struct pool_databases d = {0};
 	struct branchdb_list all = {0};
@@ -387,19 +387,9 @@ static void remove_branches(struct arena *a, struct pool *p, const struct alloca
 		error_print(&why);
 	for (size_t i = 0; i < all.n; i++)
 		if (strcmp(all.items[i].of, of->branch) == 0 &&
-			(undo || !outlives(p, &all.items[i])) &&
+			(of->state == ALLOCATION_MAKING || !outlives(p, &all.items[i])) &&
 			branchdb_remove(&d.db, &all.items[i], "manual-reclaim", &why) < 0)
 			error_print(&why);
-}
-
-static void part_undo(struct arena *a, struct pool *p, const struct allocation *of)
-{
-	remove_branches(a, p, of, true);
-}
-
-static void part_release(struct arena *a, struct pool *p, const struct allocation *of)
-{
-	remove_branches(a, p, of, false);
 }
 
 static int sweep_on_opening(struct pool_databases *d, struct error *err)
@@ -435,12 +425,10 @@ static int part_inspect(
 	return 0;
 }
 
-static const struct pool_part database_part = {
-	.create = part_create, .undo = part_undo, .inspect = part_inspect, .release = part_release};
-
 void pool_databases_use(void)
 {
-	static const struct pool_part *const parts[] = {&database_part, NULL};
+	static const struct pool_part databases = {
+		.create = part_create, .inspect = part_inspect, .release = part_release};
 
-	pool_set_parts(parts);
+	pool_set_part(&databases);
 }

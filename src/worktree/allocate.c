@@ -137,12 +137,9 @@ static int add_worktree(struct work *w)
 	return 0;
 }
 
-static int create_parts(struct work *w)
+static int create_part(struct work *w)
 {
-	for (const struct pool_part *const *part = pool_parts; *part; part++)
-		if ((*part)->create(w->o.a, w->o.p, &w->of, w->ask->issue, w->o.err) < 0)
-			return -1;
-	return 0;
+	return pool_part ? pool_part->create(w->o.a, w->o.p, &w->of, w->ask->issue, w->o.err) : 0;
 }
 
 /* ---- what a new one gets besides the files of its branch ---- */
@@ -236,7 +233,7 @@ static int make(struct work *w)
 		w->of.admin = arena_printf(w->o.a, "%s%u", w->of.slug, i);
 	if (record_put(&w->o, &w->of) < 0)
 		return -1;
-	if (add_worktree(w) == 0 && create_parts(w) == 0 && set_up(w) == 0 &&
+	if (add_worktree(w) == 0 && create_part(w) == 0 && set_up(w) == 0 &&
 		allocate_hold(w, NULL) >= 0) {
 		w->of.state = ALLOCATION_LIVE;
 		if (rename(admin_file(&w->o, &w->of, "/locked"),
@@ -347,7 +344,7 @@ static int adopt(struct work *w, const struct allocation *old)
 	rc = allocate_hold(w, old);
 	if (rc < 0 || ((!old || rc) && record_put(&w->o, &w->of) < 0))
 		return -1;
-	return w->of.warning ? 0 : create_parts(w);
+	return w->of.warning ? 0 : create_part(w);
 }
 
 /* ---- all ---- */

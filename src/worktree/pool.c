@@ -13,12 +13,11 @@
 enum { STORE_WAIT_MS = 30000, NAME_DIGITS = 8, EXCLUDE_MAX = 1 << 20, POINTER_MAX = 8192 };
 enum { SLUG_MAX = 190 }; /* a key of the store has at most 200 bytes */
 
-static const struct pool_part *const no_parts[] = {NULL};
-const struct pool_part *const *pool_parts = no_parts;
+const struct pool_part *pool_part;
 
-void pool_set_parts(const struct pool_part *const *parts)
+void pool_set_part(const struct pool_part *part)
 {
-	pool_parts = parts;
+	pool_part = part;
 }
 
 /* ---- the repository ---- */
@@ -112,11 +111,10 @@ int pool_open(struct arena *a, const struct worktree_pool_spec *spec, const char
 		    "worktrees", STORE_WRITE | STORE_MARKED,
 		    (unsigned)number_env("DEV_TEAM_LOCK_WAIT_MS", 3600000, STORE_WAIT_MS), err) < 0)
 		return -1;
-	for (const struct pool_part *const *part = pool_parts; *part; part++)
-		if ((*part)->inspect(a, out, NULL, NULL, err) < 0) {
-			pool_close(out);
-			return -1;
-		}
+	if (pool_part && pool_part->inspect(a, out, NULL, NULL, err) < 0) {
+		pool_close(out);
+		return -1;
+	}
 	return 0;
 }
 

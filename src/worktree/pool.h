@@ -158,16 +158,15 @@ struct pool_part {
 	 * unless it existed before. `issue`: of the events; NULL. */
 	int (*create)(struct arena *a, struct pool *p, const struct allocation *of,
 		const char *issue, struct error *err);
-	/* create() of this one may have begun, or failed. */
-	void (*undo)(struct arena *a, struct pool *p, const struct allocation *of);
 	/* `report` NULL: the pool is being opened, without the lock; finishes what dead processes
 	 * left, and removes what is due. Else: reports inconsistencies. */
 	int (*inspect)(struct arena *a, struct pool *p, pool_report *report, void *data,
 		struct error *err);
-	/* The worktree is being removed and cannot be put back. */
+	/* The worktree is being removed and cannot be put back. ALLOCATION_MAKING: create() of this
+	 * one may have begun, or failed. */
 	void (*release)(struct arena *a, struct pool *p, const struct allocation *of);
 };
-/* What all pools of this process have, from now on; ended by NULL. Without a call: nothing. */
-void pool_set_parts(const struct pool_part *const *parts);
+/* What all pools of this process have, from now on; NULL, or without a call: nothing. */
+void pool_set_part(const struct pool_part *part);
 
 #endif

@@ -29,8 +29,7 @@ struct op {
 	const char *said, *line;
 };
 
-/* Of pool_set_parts(); ended by NULL. */
-extern const struct pool_part *const *pool_parts;
+extern const struct pool_part *pool_part; /* of pool_set_part() */
 
 /* ---- pool.c ---- */
 

@@ -273,8 +273,8 @@ int pool_audit(struct arena *a, struct pool *p, pool_report *report, void *data,
 				"it has no record: 'pool adopt' makes one; if it no longer "
 				"exists, run 'git worktree prune'");
 	}
-	for (const struct pool_part *const *part = pool_parts; *part && rc == 0; part++)
-		rc = (*part)->inspect(a, p, report, data, err);
+	if (pool_part && rc == 0)
+		rc = pool_part->inspect(a, p, report, data, err);
 	pool_unlock(p);
 	return rc;
 }

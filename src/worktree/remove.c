@@ -279,8 +279,8 @@ static int remove_all(struct op *o, const struct allocation *of)
 {
 	if (tree_delete(o, of->path) < 0 || drop_admin(o, of) < 0 || remove_drop_branch(o, of) < 0)
 		return -1;
-	for (const struct pool_part *const *part = pool_parts; *part; part++)
-		(of->state == ALLOCATION_MAKING ? (*part)->undo : (*part)->release)(o->a, o->p, of);
+	if (pool_part)
+		pool_part->release(o->a, o->p, of);
 	return record_drop(o, of);
 }
 

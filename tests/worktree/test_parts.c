@@ -23,14 +23,6 @@ static int create(struct arena *a, struct pool *p, const struct allocation *of, 
 	return fails ? error_set(e, ERR_STATE, "the part fails") : 0;
 }
 
-static void undo(struct arena *a, struct pool *p, const struct allocation *of)
-{
-	(void)a;
-	(void)p;
-	(void)of;
-	note('u');
-}
-
 static int inspect(
 	struct arena *a, struct pool *p, pool_report *report, void *data, struct error *e)
 {
@@ -46,27 +38,22 @@ static void release(struct arena *a, struct pool *p, const struct allocation *of
 {
 	(void)a;
 	(void)p;
-	(void)of;
-	note('r');
+	note(of->state == ALLOCATION_MAKING ? 'u' : 'r');
 }
 
-static const struct pool_part part = {create, undo, inspect, release};
+static const struct pool_part part = {create, inspect, release};
 
 static int parts_setup(void **state)
 {
-	static const struct pool_part *const parts[] = {&part, NULL};
-
 	calls[0] = '\0';
 	fails = false;
-	pool_set_parts(parts);
+	pool_set_part(&part);
 	return pool_setup(state);
 }
 
 static int parts_teardown(void **state)
 {
-	static const struct pool_part *const none[] = {NULL};
-
-	pool_set_parts(none);
+	pool_set_part(NULL);
 	return pool_teardown(state);
 }
 
