@@ -34,28 +34,19 @@ int op_check(struct op *o, const char *name)
 	return git_check_status(name, o->status, &o->output, false, o->err);
 }
 
-static int run_git(struct op *o, const char *at, const char *setting, const char *const *args)
+int op_git(struct op *o, const char *at, const char *const *args)
 {
-	const char *argv[ARGS_MAX + 10] = {
-		"git", "-c", "core.fsmonitor=false", "-c", "gc.auto=0", "-c", setting};
+	bool hooks = strcmp(args[0], "checkout") == 0 || strcmp(args[0], "worktree") == 0;
+	const char *argv[ARGS_MAX + 10] = {"git", "-c", "core.fsmonitor=false", "-c", "gc.auto=0",
+		"-c", hooks ? "gc.auto=0" : "core.hooksPath=/dev/null"};
 	size_t n = 7;
 
 	/* This also finds a repository whose work tree is elsewhere. */
 	if (!at)
-		argv[n++] = arena_printf(o->a, "--git-dir=%s", o->p->common);
+		argv[n++] = FORMAT("--git-dir=%s", o->p->common);
 	for (size_t i = 0; args[i] && i < ARGS_MAX; i++)
 		argv[n++] = args[i];
-	return op_run(o, at ? at : o->p->common, argv, arena_printf(o->a, "git %s", args[0]));
-}
-
-int op_git(struct op *o, const char *at, const char *const *args)
-{
-	return run_git(o, at, "core.hooksPath=/dev/null", args);
-}
-
-int op_git_checkout(struct op *o, const char *at, const char *const *args)
-{
-	return run_git(o, at, "gc.auto=0", args);
+	return op_run(o, at ? at : o->p->common, argv, FORMAT("git %s", args[0]));
 }
 
 /* ---- worktrees ---- */

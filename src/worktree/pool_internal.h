@@ -27,7 +27,11 @@ struct op {
 	int status;
 	struct buf output; /* in the arena */
 	const char *said, *line;
+	const struct allocate_ask *ask; /* of pool_allocate() */
 };
+
+#define REFUSE(...) error_set(o->err, ERR_STATE, __VA_ARGS__)
+#define FORMAT(...) arena_printf(o->a, __VA_ARGS__)
 
 extern const struct pool_part *pool_part; /* of pool_set_part() */
 
@@ -52,7 +56,8 @@ const char *op_try(
  * `paths`: with this branch, else slug, else path. NULL: none. */
 struct allocation *records_find(const struct op *o, const char *what, bool paths);
 int record_put(struct op *o, const struct allocation *of);
-int record_drop(struct op *o, const struct allocation *of);
+/* Deletes it, and sets of->removed. */
+int record_drop(struct op *o, struct allocation *of);
 /* -1: it is half made or half removed: ERR_STATE. */
 int record_check(struct op *o, const struct allocation *of);
 /* Its holder may be running. */
@@ -71,9 +76,9 @@ int op_run(struct op *o, const char *dir, const char *const *argv, const char *n
 /* -1: the last program failed; the error has its output. */
 int op_check(struct op *o, const char *name);
 /* git in `at`; NULL: in the repository; without a file system monitor and hooks, because agents can
- * write the configuration. A checkout is the user's, and has hooks. */
+ * write the configuration. Only `git worktree` and `git checkout` have hooks: files are checked out
+ * by the user's own git. */
 int op_git(struct op *o, const char *at, const char *const *args);
-int op_git_checkout(struct op *o, const char *at, const char *const *args);
 int trees_read(struct op *o);
 /* The one at `path`; NULL: that with `branch` checked out. NULL: none. */
 const struct tree *trees_find(const struct op *o, const char *path, const char *branch);
@@ -94,6 +99,6 @@ int pool_settle(struct op *o, struct allocation *of);
 /* No process listens there on any address of this machine. */
 bool port_is_free(unsigned port);
 /* Sets port, ports, slots and parent. Emits PortCollision if they are not the first ones. */
-int ports_choose(struct op *o, const struct allocate_ask *ask, struct allocation *of);
+int ports_choose(struct op *o, struct allocation *of);
 
 #endif

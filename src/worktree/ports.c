@@ -131,25 +131,23 @@ static int choose_slot(
 		return error_set(o->err, ERR_USAGE,
 			"a child's ports come from its parent: it cannot use '%s'", want->override);
 	if (!parent || parent->state != ALLOCATION_LIVE)
-		return error_set(o->err, ERR_STATE,
-			"no worktree of '%s' exists that could be a parent", name);
+		return REFUSE("no worktree of '%s' exists that could be a parent", name);
 	if (of->slots || of->ports > parent->ports)
-		return error_set(o->err, ERR_STATE,
-			"a slot of '%s' has %u ports, fewer than the requested %u", parent->branch,
-			parent->ports, of->ports * (1 + of->slots));
+		return REFUSE("a slot of '%s' has %u ports, fewer than the requested %u",
+			parent->branch, parent->ports, of->ports * (1 + of->slots));
 	of->parent = parent->slug;
 	for (of->port = parent->port + parent->ports; of->port < allocation_end(parent);
 		of->port += parent->ports)
 		if (!block_owner(want, of->port, of->ports, parent) &&
 			block_is_free(want, of->port, of->ports))
 			return 0;
-	return error_set(o->err, ERR_STATE,
-		"no slot of '%s' is free: each of the %u has a child, or a port in use",
+	return REFUSE("no slot of '%s' is free: each of the %u has a child, or a port in use",
 		parent->branch, parent->slots);
 }
 
-int ports_choose(struct op *o, const struct allocate_ask *ask, struct allocation *of)
+int ports_choose(struct op *o, struct allocation *of)
 {
+	const struct allocate_ask *ask = o->ask;
 	const struct port_ask want = {.path = of->path,
 		.base = o->p->spec.base_port,
 		.count = ask->ports ? ask->ports : 1,
@@ -171,7 +169,7 @@ int ports_choose(struct op *o, const struct allocate_ask *ask, struct allocation
 	/* An override is not probed, but two allocations never share a port. */
 	owner = block_owner(&want, of->port, of->ports * (1 + of->slots), NULL);
 	if (owner)
-		return error_set(o->err, ERR_STATE, "port %u belongs to '%s'",
+		return REFUSE("port %u belongs to '%s'",
 			of->port > owner->port ? of->port : owner->port, owner->path);
 	if (!got.candidate || got.first == got.candidate)
 		return 0;

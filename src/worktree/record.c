@@ -16,7 +16,7 @@ enum { RECORDS_MAX = 100000, LOCK_MS = 600000, DAY_S = 86400 };
 static int record_commit(struct op *o, const struct allocation *of, json *value)
 {
 	const struct store_op op = {.what = value ? STORE_PUT : STORE_DEL,
-		.key = arena_printf(o->a, "at/%s", of->slug),
+		.key = FORMAT("at/%s", of->slug),
 		.value = value ? json_print_in(o->a, value) : (struct str){0}};
 	const struct store_txn t = {.ops = &op, .n_ops = 1};
 	struct store_result result = {0};
@@ -40,15 +40,10 @@ int record_put(struct op *o, const struct allocation *of)
 			JSON_TEXT("run", of->run), JSON_TEXT("holder", of->holder)));
 }
 
-int record_drop(struct op *o, const struct allocation *of)
+int record_drop(struct op *o, struct allocation *of)
 {
-	const struct allocation *here = records_find(o, of->slug, false);
-
-	if (record_commit(o, of, NULL) < 0)
-		return -1;
-	if (here)
-		vec_remove(&o->all, (size_t)(here - o->all.items));
-	return 0;
+	of->removed = record_commit(o, of, NULL) == 0;
+	return of->removed ? 0 : -1;
 }
 
 bool record_is_held(struct arena *a, const struct allocation *of)
@@ -58,15 +53,12 @@ bool record_is_held(struct arena *a, const struct allocation *of)
 
 int record_check(struct op *o, const struct allocation *of)
 {
-	return of->fault ? error_set(o->err, ERR_STATE, "'%s' is half made or half removed: %s",
-				   of->path, of->fault)
-			 : 0;
+	return of->fault ? REFUSE("'%s' is half made or half removed: %s", of->path, of->fault) : 0;
 }
 
 const char *admin_file(struct op *o, const struct allocation *of, const char *name)
 {
-	return arena_printf(
-		o->a, "%s/worktrees/%s%s", o->p->common, of->admin ? of->admin : ".none", name);
+	return FORMAT("%s/worktrees/%s%s", o->p->common, of->admin ? of->admin : ".none", name);
 }
 
 const char *admin_leads(struct op *o, const struct allocation *of)
@@ -196,12 +188,12 @@ int op_begin(struct op *o)
 	}
 	/* What cannot be settled now stays, and an audit reports it. */
 	for (size_t i = o->all.n; i-- > 0;) {
-		struct allocation of = o->all.items[i];
+		struct allocation *of = &o->all.items[i];
 
-		if (of.state != ALLOCATION_LIVE)
-			of.fault = op_try(o, pool_settle, &of);
-		if (records_find(o, of.slug, false))
-			o->all.items[i] = of;
+		if (of->state != ALLOCATION_LIVE)
+			of->fault = op_try(o, pool_settle, of);
+		if (of->removed)
+			vec_remove(&o->all, i);
 	}
 	return 0;
 }
@@ -249,8 +241,8 @@ static void audit_record(struct op *o, const struct allocation *of, pool_report 
 			"there is no worktree: 'pool reclaim' returns its ports");
 	else if (!own.ok || !path_exists(own.actual))
 		report(data, "foreign-worktree", of->path,
-			arena_printf(o->a, "git has no worktree there: '%s' (%s)",
-				own.actual ? own.actual : "", own.reason));
+			FORMAT("git has no worktree there: '%s' (%s)", own.actual ? own.actual : "",
+				own.reason));
 }
 
 int pool_audit(struct arena *a, struct pool *p, pool_report *report, void *data, struct error *err)

@@ -74,7 +74,6 @@ static int kept(struct allocation *of, const char *word, const char *why)
 	return 1;
 }
 
-#define FORMAT(...)     arena_printf(o->a, __VA_ARGS__)
 #define KEPT(word, ...) kept(of, word, FORMAT(__VA_ARGS__))
 
 static int look_at_use(struct op *o, struct allocation *of)
@@ -89,7 +88,7 @@ static int look_at_children(struct op *o, struct allocation *of)
 	for (size_t i = 0; i < o->all.n; i++) {
 		const struct allocation *other = &o->all.items[i];
 
-		if (other->parent && strcmp(other->parent, of->slug) == 0)
+		if (!other->removed && other->parent && strcmp(other->parent, of->slug) == 0)
 			return KEPT("children", "'%s' has a child: '%s'", of->path, other->path);
 	}
 	for (size_t i = 1; i < o->trees.n; i++) {
@@ -244,12 +243,11 @@ static int tree_delete(struct op *o, const char *path)
 /* Only one that was made here, and has never moved. git compares with the commit once more. */
 static int remove_drop_branch(struct op *o, const struct allocation *of)
 {
-	const char *ref = arena_printf(o->a, "refs/heads/%s", of->branch);
+	const char *ref = FORMAT("refs/heads/%s", of->branch);
 	const char *const moves[] = {"rev-list", "--walk-reflogs", "-n", "2", "--count", ref, NULL};
 	const char *const drop[] = {"update-ref", "-d", ref, of->tip, NULL};
 	/* A git that was killed has left them, and every later one would stop at them. */
-	const char *const locks[] = {
-		arena_printf(o->a, "%s.lock", ref), "packed-refs.lock", "config.lock"};
+	const char *const locks[] = {FORMAT("%s.lock", ref), "packed-refs.lock", "config.lock"};
 
 	if (!of->made_branch || !of->tip)
 		return 0;
@@ -275,7 +273,7 @@ int drop_admin(struct op *o, const struct allocation *of)
 	return tree_delete(o, admin_file(o, of, ""));
 }
 
-static int remove_all(struct op *o, const struct allocation *of)
+static int remove_all(struct op *o, struct allocation *of)
 {
 	if (tree_delete(o, of->path) < 0 || drop_admin(o, of) < 0 || remove_drop_branch(o, of) < 0)
 		return -1;
@@ -315,42 +313,40 @@ int pool_settle(struct op *o, struct allocation *of)
 		return record_put(o, of);
 	}
 	if (!there && path_exists(path_join(o->a, of->path, ".git")))
-		return error_set(o->err, ERR_STATE, "another repository is in its place");
+		return REFUSE("another repository is in its place");
 	if (of->state == ALLOCATION_MAKING && record_is_held(o->a, of))
-		return error_set(o->err, ERR_STATE, "process %d is setting it up",
-			(int)process_name_pid(of->holder));
+		return REFUSE("process %d is setting it up", (int)process_name_pid(of->holder));
 	/* The lock is ours: no git of the interrupted command is running. */
 	if (process_within(of->path, &pid) == 0 && pid)
-		return error_set(o->err, ERR_STATE, "process %d works in '%s'", (int)pid, of->path);
+		return REFUSE("process %d works in '%s'", (int)pid, of->path);
 	return remove_all(o, of);
 }
 
-static int reclaim_locked(struct op *o, struct allocation of, bool confirmed)
+static int reclaim_locked(struct op *o, struct allocation *of, bool confirmed)
 {
-	if (record_check(o, &of) < 0 || pool_keep(o, &of, confirmed) < 0)
+	if (record_check(o, of) < 0 || pool_keep(o, of, confirmed) < 0)
 		return -1;
-	if (!of.keep)
-		return pool_remove(o, &of);
-	return error_set(o->err, ERR_STATE,
-		of.keep[0] == 'u' /* uncommitted, unpushed, unsure */
-			? "%s; 'dev-team pool reclaim %s --confirm' removes it anyway"
-			: "%s",
-		of.why, of.branch);
+	if (!of->keep)
+		return pool_remove(o, of);
+	return REFUSE(of->keep[0] == 'u' /* uncommitted, unpushed, unsure */
+			      ? "%s; 'dev-team pool reclaim %s --confirm' removes it anyway"
+			      : "%s",
+		of->why, of->branch);
 }
 
 int pool_reclaim(struct arena *a, struct pool *p, const char *what, bool confirmed, bool *removed,
 	struct error *err)
 {
 	struct op o = {.a = a, .p = p, .err = err};
-	const struct allocation *of;
+	struct allocation *of;
 	int rc;
 
 	*removed = false;
 	if (op_begin(&o) < 0)
 		return -1;
 	of = records_find(&o, what, true);
-	rc = of ? reclaim_locked(&o, *of, confirmed) : 0;
-	*removed = of && rc == 0;
+	rc = of ? reclaim_locked(&o, of, confirmed) : 0;
+	*removed = of && of->removed;
 	pool_unlock(p);
 	return rc;
 }
@@ -363,7 +359,7 @@ static int sweep_is_merged(struct op *o, const struct allocation *of, const char
 {
 	const struct tree *t = trees_find(o, of->path, NULL);
 	const char *const args[] = {"merge-base", "--is-ancestor", t ? t->head : NULL,
-		arena_printf(o->a, "refs/remotes/origin/%s", target ? target : ""), NULL};
+		FORMAT("refs/remotes/origin/%s", target ? target : ""), NULL};
 
 	if (!o->p->spec.on_merge || !target || !of->tip || !t || !t->branch ||
 		strcmp(t->branch, of->branch) != 0 || strcmp(t->branch, target) == 0 ||
@@ -398,7 +394,9 @@ static const char *sweep_failure(struct op *o, const struct allocation *of)
 	return p->spec.on_abort ? "aborted" : NULL;
 }
 
-static int sweep_find_reason(struct op *o, struct allocation *of, const char *target)
+/* One that cannot be removed must not block the others. */
+static int sweep_one(
+	struct op *o, struct allocation *of, const char *target, bool apply, bool confirmed)
 {
 	int merged = of->there ? sweep_is_merged(o, of, target) : 0;
 
@@ -408,19 +406,12 @@ static int sweep_find_reason(struct op *o, struct allocation *of, const char *ta
 		of->reason = "gone";
 	if (!of->reason && of->stale)
 		of->reason = "stale";
-	return merged < 0 ? -1 : 0;
-}
-
-/* One that cannot be removed must not block the others. */
-static int sweep_one(struct op *o, struct allocation *of, bool apply, bool confirmed)
-{
-	if (pool_keep(o, of, confirmed) < 0)
+	if (merged < 0 || (of->reason && pool_keep(o, of, confirmed) < 0))
 		return -1;
-	if (of->keep || !apply)
+	if (!of->reason || of->keep || !apply)
 		return 0;
 	of->why = op_try(o, pool_remove, of);
 	of->keep = of->why ? "unsure" : NULL;
-	of->removed = !of->why;
 	return 0;
 }
 
@@ -440,12 +431,11 @@ int pool_sweep(struct arena *a, struct pool *p, bool apply, bool confirmed, stru
 	for (size_t i = 0; rc == 0 && i < o.all.n; i++) {
 		struct allocation *of = &o.all.items[i];
 
-		rc = of->state == ALLOCATION_LIVE ? sweep_find_reason(&o, of, target) : 0;
+		if (of->state == ALLOCATION_LIVE)
+			rc = sweep_one(&o, of, target, apply, confirmed);
 		if (of->reason)
 			vec_push_in(a, &due, *of);
 	}
-	for (size_t i = 0; rc == 0 && i < due.n; i++)
-		rc = sweep_one(&o, &due.items[i], apply, confirmed);
 	pool_unlock(p);
 	*out = due.items;
 	*n = due.n;
