@@ -146,45 +146,35 @@ static int setup_program(struct op *o, const struct allocation *of, const char *
 	return git_command(&c, NULL, NULL, o->err);
 }
 
-/* From the main working tree, by `script`. An agent would commit what git does not ignore, and the
+/* From the main working tree, by `command`. An agent would commit what git does not ignore, and the
  * worktree would never be clean. */
-static int setup_path(struct op *o, const struct allocation *of, const char *path, const char *key,
-	const char *script)
+static int set_up_paths(struct op *o, const struct allocation *of, const struct text_list *paths,
+	const char *key, const char *command)
 {
-	const char *from = path_join(o->a, o->p->repo, path), *to = path_join(o->a, of->path, path);
-	const char *const ignored[] = {"check-ignore", "--quiet", "--", path, NULL};
+	const char *script = FORMAT("mkdir -p -- \"${2%%/*}\" && %s -- \"$1\" \"$2\"", command);
 
-	if (pool_is_bare(o->p) || !path_exists(from))
-		return REFUSE("'%s' of 'setup.%s' does not exist in '%s'", path, key, o->p->repo);
-	if (path_exists(to))
-		return REFUSE("'%s' of 'setup.%s' is a file of the branch already", path, key);
-	if (setup_program(o, of, FORMAT("setup.%s of '%s'", key, path), script, from, to, COPY_S) <
-			0 ||
-		op_git(o, of->path, ignored) < 0)
-		return -1;
-	return o->line ? 0
-		       : REFUSE("git does not ignore '%s' of 'setup.%s': add it to .gitignore, "
+	for (size_t i = 0; i < paths->n; i++) {
+		const char *path = paths->list[i], *name = FORMAT("setup.%s of '%s'", key, path);
+		const char *from = path_join(o->a, o->p->repo, path);
+		const char *to = path_join(o->a, of->path, path);
+		const char *const ignored[] = {"check-ignore", "--quiet", "--", path, NULL};
+
+		if (pool_is_bare(o->p) || !path_exists(from))
+			return REFUSE(
+				"'%s' of 'setup.%s' does not exist in '%s'", path, key, o->p->repo);
+		if (path_exists(to))
+			return REFUSE(
+				"'%s' of 'setup.%s' is a file of the branch already", path, key);
+		if (setup_program(o, of, name, script, from, to, COPY_S) < 0 ||
+			op_git(o, of->path, ignored) < 0)
+			return -1;
+		if (!o->line)
+			return REFUSE(
+				"git does not ignore '%s' of 'setup.%s': add it to .gitignore, "
 				"without '/' at the end, which does not match a link",
-				 path, key);
-}
-
-#define IN_ITS_DIRECTORY "mkdir -p -- \"${2%/*}\" && "
-
-static int setup_run(struct op *o, const struct allocation *of)
-{
-	const struct worktree_setup *s = &o->p->spec.setup;
-	int rc = 0;
-
-	for (size_t i = 0; i < s->copy.n && rc == 0; i++)
-		rc = setup_path(o, of, s->copy.list[i], "copy",
-			IN_ITS_DIRECTORY "cp -R -P -p -- \"$1\" \"$2\"");
-	for (size_t i = 0; i < s->link.n && rc == 0; i++)
-		rc = setup_path(
-			o, of, s->link.list[i], "link", IN_ITS_DIRECTORY "ln -s -- \"$1\" \"$2\"");
-	for (size_t i = 0; i < s->commands.n && rc == 0; i++)
-		rc = setup_program(o, of, FORMAT("setup: %.200s", s->commands.list[i]),
-			s->commands.list[i], NULL, NULL, (unsigned)s->timeout_s);
-	return rc;
+				path, key);
+	}
+	return 0;
 }
 
 /* Commands may take minutes, so others get the lock meanwhile. The record names this process: while
@@ -201,7 +191,12 @@ static int set_up(struct op *o, struct allocation *of)
 	if (record_put(o, of) < 0)
 		return -1;
 	pool_unlock(o->p);
-	rc = setup_run(o, of);
+	rc = set_up_paths(o, of, &s->copy, "copy", "cp -R -P -p");
+	if (rc == 0)
+		rc = set_up_paths(o, of, &s->link, "link", "ln -s");
+	for (size_t i = 0; i < s->commands.n && rc == 0; i++)
+		rc = setup_program(o, of, FORMAT("setup: %.200s", s->commands.list[i]),
+			s->commands.list[i], NULL, NULL, (unsigned)s->timeout_s);
 	of->holder = NULL;
 	if (pool_lock(o->a, o->p, rc < 0 ? &why : o->err) < 0)
 		return -1;

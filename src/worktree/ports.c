@@ -122,16 +122,15 @@ int port_find(const struct port_ask *ask, struct port_answer *out, struct error 
 /* ---- of an allocation ---- */
 
 /* Behind the parent's own ports are as many for each child. */
-static int choose_slot(
-	struct op *o, const char *name, const struct port_ask *want, struct allocation *of)
+static int choose_slot(struct op *o, const struct port_ask *want, struct allocation *of)
 {
-	const struct allocation *parent = records_find(o, name, true);
+	const struct allocation *parent = records_find(o, o->ask->parent, true);
 
 	if (want->override && *want->override)
 		return error_set(o->err, ERR_USAGE,
 			"a child's ports come from its parent: it cannot use '%s'", want->override);
 	if (!parent || parent->state != ALLOCATION_LIVE)
-		return REFUSE("no worktree of '%s' exists that could be a parent", name);
+		return REFUSE("no worktree of '%s' exists that could be a parent", o->ask->parent);
 	if (of->slots || of->ports > parent->ports)
 		return REFUSE("a slot of '%s' has %u ports, fewer than the requested %u",
 			parent->branch, parent->ports, of->ports * (1 + of->slots));
@@ -162,7 +161,7 @@ int ports_choose(struct op *o, struct allocation *of)
 	of->ports = want.count;
 	of->slots = ask->slots;
 	if (ask->parent)
-		return choose_slot(o, ask->parent, &want, of);
+		return choose_slot(o, &want, of);
 	if (port_find(&want, &got, o->err) < 0)
 		return -1;
 	of->port = got.first;

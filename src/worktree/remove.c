@@ -67,14 +67,7 @@ const char *pool_live(struct arena *a, const struct pool *p, const struct alloca
 /* ---- what keeps it ---- */
 
 /* Each look returns this, 0 if it finds nothing, or -1. */
-static int kept(struct allocation *of, const char *word, const char *why)
-{
-	of->keep = word;
-	of->why = why;
-	return 1;
-}
-
-#define KEPT(word, ...) kept(of, word, FORMAT(__VA_ARGS__))
+#define KEPT(word, ...) (of->keep = (word), of->why = FORMAT(__VA_ARGS__), 1)
 
 static int look_at_use(struct op *o, struct allocation *of)
 {
@@ -150,7 +143,7 @@ static int look_at_gone(struct op *o, struct allocation *of)
 		"--name-only", "HEAD", "--", NULL};
 
 	if (!path_exists(arena_dup(o->a, path_dir(of->path))))
-		return kept(of, "unsure", "the directory around it does not exist either");
+		return KEPT("unsure", "the directory around it does not exist either");
 	if ((t && !t->branch) || path_exists(admin_file(o, of, "/modules")))
 		return KEPT("unsure", "'%s' does not exist, and '%s' can have commits of it",
 			of->path, admin);
