@@ -34,31 +34,21 @@ static bool pool_item_open(
 		       strcmp(place.directory, path_join(a, p->dir, of->slug)) == 0);
 }
 
-/* The owner of the item that works in it; NULL: nobody works there. */
-static const char *item_owner(struct arena *a, const struct pool *p, const struct allocation *of)
+const char *pool_live(struct arena *a, const struct pool *p, const struct allocation *of)
 {
 	CLEANUP(context_close) struct context_file f = {0};
 	CLEANUP(buf_release) struct buf how = BUF_INIT;
 	struct lease_holder h;
 	struct error ignored;
-
-	if (!pool_item_open(a, p, of, &f) || lease_read(&f, &h, &ignored) < 0 || !h.live ||
-		lease_is_dead(a, &h))
-		return NULL;
-	lease_describe(&how, &h);
-	return arena_printf(a, "'%s' is %s", context_get(&f.doc, "work_item_id").p, how.s);
-}
-
-const char *pool_live(struct arena *a, const struct pool *p, const struct allocation *of)
-{
-	const char *owner;
 	pid_t pid;
 
 	if (record_is_held(a, of) && strcmp(of->holder, p->self) != 0)
 		return arena_printf(a, "process %d holds it", (int)process_name_pid(of->holder));
-	owner = item_owner(a, p, of);
-	if (owner)
-		return owner;
+	if (pool_item_open(a, p, of, &f) && lease_read(&f, &h, &ignored) == 0 && h.live &&
+		!lease_is_dead(a, &h)) {
+		lease_describe(&how, &h);
+		return arena_printf(a, "'%s' is %s", context_get(&f.doc, "work_item_id").p, how.s);
+	}
 	if (process_within(of->path, &pid) < 0)
 		return "the processes of this machine cannot be listed";
 	return pid ? arena_printf(a, "process %d uses it", (int)pid) : NULL;
