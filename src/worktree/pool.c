@@ -111,7 +111,10 @@ int pool_open(struct arena *a, const struct worktree_pool_spec *spec, const char
 		    "worktrees", STORE_WRITE | STORE_MARKED,
 		    (unsigned)number_env("DEV_TEAM_LOCK_WAIT_MS", 3600000, STORE_WAIT_MS), err) < 0)
 		return -1;
-	return pool_part ? pool_part->inspect(a, out, NULL, NULL, err) : 0;
+	if (!pool_part || pool_part->inspect(a, out, NULL, NULL, err) == 0)
+		return 0;
+	pool_close(out);
+	return -1;
 }
 
 void pool_close(struct pool *p)
