@@ -232,14 +232,14 @@ static int remove_drop_branch(struct op *o, const struct allocation *of)
 	/* A git that was killed has left them, and every later one would stop at them. */
 	const char *const locks[] = {FORMAT("%s.lock", ref), "packed-refs.lock", "config.lock"};
 
-	if (!of->made_branch || !of->tip)
-		return 0;
 	for (size_t i = 0; i < COUNT(locks); i++) {
 		const char *path = path_join(o->a, o->p->common, locks[i]);
 
 		if (path_exists(path) && process_abandoned(path))
 			(void)unlink(path);
 	}
+	if (!of->made_branch || !of->tip)
+		return 0;
 	if (trees_read(o) < 0 || op_git(o, NULL, moves) < 0)
 		return -1;
 	if (trees_find(o, NULL, of->branch) || (o->line && strcmp(o->line, "2") == 0))
