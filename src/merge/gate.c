@@ -69,17 +69,22 @@ static struct gate_holder read_ticket(
 	return h;
 }
 
-/* The file is read before its lock is looked at: what was read of one that is not locked was not
- * changed by its holder meanwhile. */
+/* A holder that leaves its lease, or comes back to it, changes both the text and the lock: what was
+ * read of one that is not locked counts if it is the same after the look. */
 static int look_at_ticket(struct arena *a, const struct pool *p, int64_t fence,
 	struct gate_holder *h, struct error *err)
 {
 	CLEANUP(buf_release) struct buf ignored = BUF_INIT;
-	bool empty;
+	struct gate_holder before;
+	bool empty, held;
 
-	*h = read_ticket(a, p, fence, &empty);
-	if (disk_lock_look(ticket_path(a, p, fence), &h->held, &ignored, err) < 0)
-		return -1;
+	do {
+		before = read_ticket(a, p, fence, &empty);
+		if (disk_lock_look(ticket_path(a, p, fence), &held, &ignored, err) < 0)
+			return -1;
+		*h = read_ticket(a, p, fence, &empty);
+	} while (!held && (h->until != before.until || h->pid != before.pid));
+	h->held = held;
 	if (h->held)
 		h->until = 0;
 	h->held = !empty && (h->held || h->until > clock_now());
