@@ -558,8 +558,9 @@ struct outstanding_walk {
 	size_t held;      /* children that wait for others */
 };
 
-/* `item`: whose document it must be, or a copied one leads to itself; NULL: at the top. `held`:
- * nobody of this session carries the actions out. */
+/* `item`: the item whose document this must be; NULL: at the top. Without the check, a copied
+ * document that names itself as its child would be read for ever. `held`: another session carries
+ * out the actions. */
 static int walk_item(struct outstanding_walk *w, const char *document, const char *item, bool held,
 	struct error *err);
 

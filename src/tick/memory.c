@@ -151,8 +151,7 @@ void tick_memory_dispatch(struct tick_memory *m, const struct task *t)
 	tick_memory_report(m, EVENT_TICK_DISPATCHED, t, json_copy(json_get(of, "start")));
 	json_drop(of, "start");
 	json_drop(of, "slot"); /* in one order, also where a tick was killed before this */
-	json_drop(of, "dispatched");
-	JSON_ADD(of, JSON_TIME("dispatched", clock_now()), JSON_IF(slot, JSON_BOOL("slot", true)));
+	JSON_SET(of, JSON_TIME("dispatched", clock_now()), JSON_IF(slot, JSON_BOOL("slot", true)));
 }
 
 void tick_memory_park(

@@ -330,15 +330,14 @@ static bool tick_has_item(struct tick *t, const struct task *task)
 /* Also of a tick that was killed before it could, as soon as there is the item. */
 static void report_start(struct tick *t, const struct task *task)
 {
-	const char *artifacts = t->memory.artifacts;
 	struct triage_history before;
 	struct error ignored;
 
 	if (!json_get(tick_memory_find(&t->memory, task), "start") || !tick_has_item(t, task))
 		return;
 	t->dispatched++;
-	if (triage_read(t->arena, artifacts, task->id, &before, &ignored) < 0 ||
-		(!before.n && triage_append(artifacts, task->id,
+	if (triage_read(t->arena, t->memory.artifacts, task->id, &before, &ignored) < 0 ||
+		(!before.n && triage_append(t->memory.artifacts, task->id,
 				      &(struct triage){
 					      .trigger = "original", .composite = task->priority},
 				      &(unsigned){0}, &(bool){false}, &ignored) < 0))

@@ -38,7 +38,8 @@ int history_last_request(const struct context_file *f, const char *state, bool a
 
 /* ---- another attempt ---- */
 
-/* Nobody works on what has no answer; what was asked of people, or waited for, was so before. */
+/* Keeps the actions that have an answer. Drops those without one, and the questions and waits of
+ * the attempt that failed. */
 static void reopen(struct context *doc, const json *actions)
 {
 	static const char *const keys[] = {

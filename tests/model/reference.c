@@ -1,102 +1,8 @@
-/* reference.c: what the engine must do. The tables first; below, what a call makes of them. */
+/* reference.c: what the engine must do, by the rows of reference_tables.c. */
 #include "tests/model/reference.h"
-
-#define BRIEF   "Researcher Brief,"
-#define SUMMARY "Implementation Summary,"
-#define LOG     "Troubleshooter Log"
-#define RESULTS "-Signoff Review, -Signoff Research, -Signoff Build Result, "
+#include "tests/model/reference_tables.h"
 
 enum { MAX_CALLS = 3, MAX_EXTENSIONS = 2 };
-
-/* URL: whatever the word is, the text must have one. */
-enum kind { BUILTIN, URL, DECLARED };
-
-struct result {
-	const char *word, *trigger;
-};
-
-/* What a state requests, and which trigger each word means. The first word is the good one. `again`
- * repeats the request, `ask` calls the troubleshooter, `-` stays in the state. */
-static const struct action {
-	const char *state, *section, *agent, *reads;
-	enum kind kind;
-	unsigned evidence; /* what the first word claims */
-	struct result results[WORKFLOW_RESULTS_MAX];
-} actions[] = {
-	{"spec-finding", "spec_path", NULL, "", BUILTIN, 0, {{"", "spec_found"}}},
-	{"debugging", "Debug Report", "debugger", "", BUILTIN, 0,
-		{{"reproduced", "debug_done"}, {"not_reproduced", "reproduction_failed"}}},
-	{"researching", "Researcher Brief", "researcher", "Debug Report,", BUILTIN, 0,
-		{{"briefed", "research_done"}, {"failed", "again"},
-			{"needs_clarification", "ask"}}},
-	{"implementing", "Implementation Summary", "developer", BRIEF, BUILTIN, EVIDENCE_WORK,
-		{{"implemented", "impl_done"}, {"failed", "again"},
-			{"needs_clarification", "ask"}}},
-	{"validating", "Validate Result", NULL, "", BUILTIN, EVIDENCE_TREE,
-		{{"passed", "clean"}, {"failed", "build_failed"}}},
-	{"fixing", "Fix", "developer", BRIEF "Last Failure," SUMMARY "Fix,", BUILTIN, EVIDENCE_WORK,
-		{{"fixed", "fix_done"}, {"failed", "again"}, {"needs_clarification", "ask"}}},
-	{"reviewing", "PR URL", "developer", BRIEF SUMMARY "Fix,", URL, EVIDENCE_PULL,
-		{{"pr_created", "-"}, {"failed", "again"}}},
-	{"reviewing", "Review Notes", "reviewer", BRIEF, BUILTIN, EVIDENCE_REVIEW,
-		{{"approved", "approved"}, {"changes_requested", "changes_requested"}}},
-	{"fixing-pr", "Fix", "developer", BRIEF "Review Notes," SUMMARY "Fix,", BUILTIN,
-		EVIDENCE_WORK,
-		{{"fixed", "fix_done"}, {"failed", "again"}, {"needs_clarification", "ask"}}},
-	{"signoff", "Signoff Review", "reviewer", BRIEF, BUILTIN, EVIDENCE_REVIEW,
-		{{"approved", "approved"}, {"changes_requested", "changes_requested"}}},
-	{"signoff", "Signoff Research", "researcher", BRIEF SUMMARY "Fix,", BUILTIN,
-		EVIDENCE_REVIEW, {{"validated", "approved"}, {"failed", "changes_requested"}}},
-	{"signoff", "Signoff Build Result", NULL, "", BUILTIN, EVIDENCE_TREE,
-		{{"passed", "approved"}, {"failed", "changes_requested"}}},
-	{"troubleshooter", LOG, "troubleshooter", "", DECLARED, 0,
-		{{"continue", ""}, {"terminate", ""}, {"needs_user_input", ""}}},
-};
-
-/* What changes when a state is entered, lacks an answer, requests, has a bad answer in a section,
- * or gives a trigger. +NAME: a key or section is written; -NAME: removed, or set to 0; =NAME: moved
- * to `Earlier NAME`, if the state has requested something before; 1NAME: a counter is incremented;
- * !NAME: an effect is carried out; ?checks: if there is a pull request, and red ones are noted. */
-static const struct {
-	const char *state, *when, *changes;
-} changes[] = {
-	{"spec-finding", "lacks", "!spec, +spec_path"},
-	{"debugging", "entered", "=Debug Report"},
-	{"debugging", "reproduction_failed", "+Last Failure"},
-	{"researching", "entered", "=Researcher Brief"},
-	{"implementing", "entered", "=Implementation Summary"},
-	{"validating", "entered", "-Validate Result"},
-	{"validating", "clean", "!push, -Validate Result, -Last Failure"},
-	{"validating", "build_failed", "-Validate Result, +Last Failure"},
-	{"fixing", "fix_done", "1fix_iteration"},
-	{"reviewing", "entered", "-Review Notes"},
-	{"reviewing", "-", "+pr_url"},
-	{"reviewing", "approved", "1review_cycle_count"},
-	{"reviewing", "changes_requested", "1review_cycle_count"},
-	{"fixing-pr", "requests", "?checks"},
-	{"fixing-pr", "fix_done", "1review_fix_iteration, -Review Notes"},
-	{"signoff", "entered", RESULTS},
-	{"signoff", "requests", "!push"},
-	{"signoff", "approved", RESULTS "-Last Failure, -signoff_cycle_count, -review_cycle_count"},
-	{"signoff", "changes_requested",
-		RESULTS "+Last Failure, +Review Notes, 1signoff_cycle_count"},
-};
-
-#define LIMIT(member) offsetof(struct workflow_limits, member)
-
-/* What happens when a counter is at its limit: in a state its trigger, else the troubleshooter is
- * called. The first that applies. */
-static const struct limit {
-	const char *counter, *trigger, *state;
-	size_t limit;
-} limits[] = {
-	{"consecutive_failures", "consecutive_failures", NULL, LIMIT(consecutive_failures)},
-	{"signoff_cycle_count", "signoff_deadlock", NULL, LIMIT(signoff_deadlock)},
-	{"review_cycle_count", "review_loop", NULL, LIMIT(review_loop)},
-	{"actions_dispatched", "budget_exceeded", NULL, LIMIT(max_actions)},
-	{"fix_iteration", "max_retries", "fixing", LIMIT(max_fix_iterations)},
-	{"review_fix_iteration", "max_retries", "fixing-pr", LIMIT(max_review_fix_iterations)},
-};
 
 static const struct model_text written_here;
 
@@ -175,7 +81,7 @@ static const char *at_limit(struct model *m, const char *state, const char *only
 
 	if (own && own->limit && count(m, arena_printf(m->arena, "visits %s", state)) > own->limit)
 		return own->limit_trigger;
-	for (const struct limit *l = limits; l < limits + COUNT(limits); l++)
+	for (const struct limit *l = reference_limits; l->counter; l++)
 		if ((state ? is(l->state, state) : !l->state) && (!only || is(l->trigger, only)) &&
 			count(m, l->counter) >=
 				*(const unsigned long *)(const void *)(most + l->limit))
@@ -200,9 +106,7 @@ static const struct action *actions_of(struct model *m, const char *state)
 			a.results[k] = (struct result){d->outcomes[k].word, d->outcomes[k].trigger};
 		vec_push_in(m->arena, &list, a);
 	}
-	for (size_t i = 0; i < COUNT(actions); i++) {
-		const struct action *a = &actions[i];
-
+	for (const struct action *a = reference_actions; a->state; a++) {
 		if (!is(a->state, state) ||
 			(is(state, "reviewing") && !*get(m, "pr_url") != is(a->section, "PR URL")))
 			continue;
@@ -299,9 +203,9 @@ static void react(struct model *m, const char *when)
 {
 	const char *state = get(m, "state");
 
-	for (size_t i = 0; i < COUNT(changes); i++)
-		if (is(changes[i].state, state) && is(changes[i].when, when))
-			change(m, changes[i].changes);
+	for (const struct state_change *c = reference_changes; c->state; c++)
+		if (is(c->state, state) && is(c->when, when))
+			change(m, c->changes);
 }
 
 /* `failed` need not be in the diagram. */
@@ -452,7 +356,7 @@ static bool take_decision(struct model *m, struct model_slot *call)
 	}
 	change(m, budget ? "-actions_dispatched, 1budget_extensions" : "");
 	forget_reached(m);
-	for (const struct limit *l = limits; !is(l->trigger, "budget_exceeded"); l++)
+	for (const struct limit *l = reference_limits; !is(l->trigger, "budget_exceeded"); l++)
 		if (!is(l->trigger, "consecutive_failures") && at_limit(m, NULL, l->trigger))
 			model_slot(m, l->counter)->value = "";
 	for (size_t i = 0; said->changes && said->changes[i].name; i++)
@@ -565,9 +469,9 @@ static unsigned required_at_end(struct model *m)
 		for (size_t k = 0; d && k < d->n; k++)
 			if (!may_be_skipped(d, &d->items[k]))
 				kinds |= d->items[k].evidence.kinds;
-		for (size_t k = 0; !d && k < COUNT(actions); k++)
-			if (is(actions[k].state, w->states[i].name))
-				kinds |= required(m, &actions[k]);
+		for (const struct action *a = reference_actions; !d && a->state; a++)
+			if (is(a->state, w->states[i].name))
+				kinds |= required(m, a);
 	}
 	return w->evidence.command ? kinds : kinds & EVIDENCE_ALL;
 }
