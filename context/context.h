@@ -85,8 +85,8 @@ unsigned long context_visits(const struct context *c, const char *state);
 void context_add_visit(struct context *c, const char *state);
 
 /* `failures: {section: n}`: how often an action of a state with an order has failed in a row, as an
- * object, the caller's. Only those that have failed are in it; NULL sets none. What the end of the
- * state refutes is the fault of no single answer, and counts under a name that no section has. */
+ * object, the caller's. Only those that have failed are in it; NULL sets none. A failure at the
+ * end of the state belongs to no single action, and counts under a name that no section has. */
 #define CONTEXT_FAILURES_END "<end>"
 json *context_failures(const struct context *c);
 void context_set_failures(struct context *c, const json *counts);

@@ -11,7 +11,7 @@
 #include "src/machine/engine.h"
 #include "src/machine/place.h"
 #include "src/run/run.h"
-#include "src/run/scripted.h"
+#include "src/run/scripted_agents.h"
 #include "src/sys/git.h"
 #include "src/sys/secrets.h"
 

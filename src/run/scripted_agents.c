@@ -2,7 +2,7 @@
 #include "src/config/decode.h"
 #include "src/machine/action.h"
 #include "src/machine/agents.h"
-#include "src/run/scripted.h"
+#include "src/run/scripted_agents.h"
 #include "src/workflow/workflow.h"
 
 enum { TURNS_MAX = 1000000 };

@@ -1,9 +1,9 @@
 /*
- * scripted.h: a script that answers in the place of agents (docs/agent-scripts.md). It lives in the
- * arena that was passed in.
+ * scripted_agents.h: a script that answers in the place of agents (docs/agent-scripts.md). It lives
+ * in the arena that was passed in.
  */
-#ifndef DT_SCRIPTED_H
-#define DT_SCRIPTED_H
+#ifndef DT_SCRIPTED_AGENTS_H
+#define DT_SCRIPTED_AGENTS_H
 
 #include "context/file.h"
 

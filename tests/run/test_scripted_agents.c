@@ -1,4 +1,4 @@
-#include "src/run/scripted.h"
+#include "src/run/scripted_agents.h"
 #include "tests/lib/scratch.h"
 #include "tests/lib/wire.h"
 
