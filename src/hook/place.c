@@ -189,7 +189,7 @@ int hook_place_stage(struct arena *a, const json *call, const char *place, const
 		[DATABASE_READ] = "read",
 		[DATABASE_WRITE] = "write",
 		[DATABASE_MIGRATE] = "write"};
-	const char *document = hook_place_document_of(a, place), *repo = pool_main_tree(a, common);
+	const char *document = hook_place_document_of(a, place), *repo = git_main_tree(a, common);
 	CLEANUP(context_close) struct context_file f = {0};
 	CLEANUP(json_free) json *all = NULL;
 	struct session_databases found;

@@ -3,12 +3,9 @@
 #include "src/sys/path.h"
 #include "src/sys/process.h"
 
-enum { REMOTE_S = 300, LOCAL_S = 600, REFLOG_MAX = 64 << 20 };
+enum { REMOTE_S = 300, LOCAL_S = 600 };
 
-/* Local work runs no hooks: an agent can write the configuration. */
-#define QUIET                                                                                      \
-	"git", "-c", "core.hooksPath=/dev/null", "-c", "gc.auto=0", "-c", "maintenance.auto=false"
-#define REPLAY QUIET, "-c", "merge.directoryRenames=false"
+#define REPLAY GIT_QUIET, "-c", "merge.directoryRenames=false"
 
 struct publish_call {
 	const char *dir; /* NULL: the repository */
@@ -66,22 +63,6 @@ const char *publish_digest(struct publish *w, const char *from, const char *to)
 	return arena_dup(w->a, str_of(patch));
 }
 
-/* No program that the repository configures runs, and no file is written. */
-const char *publish_compare(struct publish *w, const char *const of[4])
-{
-	static const char script[] =
-		"p() { git diff --no-color --no-ext-diff --no-textconv \"$@\" -- | "
-		"sed '/^index /d; s/^@@ [^@]*@@/@@/'; }; p \"$1\" \"$2\" | { p \"$3\" \"$4\" | "
-		"diff -u --label approved --label now /dev/fd/3 -; } 3<&0 | head -c 4000";
-	CLEANUP(buf_release) struct buf out = BUF_INIT;
-
-	if (GIT(w, &(struct error){0}, .name = "diff", .out = &out,
-		    .argv = WORDS("sh", "-c", script, "sh", of[0], of[1], of[2], of[3])) < 0)
-		return NULL;
-	buf_utf8_repair(&out);
-	return arena_dup(w->a, str_trim(buf_str(&out)));
-}
-
 /* ---- what the remote has ---- */
 
 /* Of lines `ID TAB NAME`. */
@@ -106,7 +87,7 @@ static int publish_ask_remote(
 	CLEANUP(buf_release) struct buf out = BUF_INIT;
 
 	if (GIT(w, err, .name = "git ls-remote", .out = &out, .remote = true,
-		    .argv = WORDS(QUIET, "ls-remote", "--refs", "origin", a, b)) < 0)
+		    .argv = WORDS(GIT_QUIET, "ls-remote", "--refs", "origin", a, b)) < 0)
 		return -1;
 	*target = publish_find_line(w, buf_str(&out), a);
 	*branch = publish_find_line(w, buf_str(&out), b);
@@ -124,8 +105,8 @@ static void publish_clear_lock(struct publish *w, const char *branch)
 	const char *path = arena_printf(w->a, "%s/%s.lock", w->p->common, tracking(w, branch));
 
 	/* git has no branch with such a name, which would lead out of the directory of refs. */
-	if (!strstr(branch, "..") && path_exists(path) && process_abandoned(path))
-		(void)unlink(path);
+	if (!strstr(branch, ".."))
+		process_clear_abandoned(path);
 }
 
 /* What is here already, by the ids of both and of the branch here, is not fetched. */
@@ -138,7 +119,7 @@ static int publish_fetch(struct publish *w, const char *const ids[3], struct err
 	publish_clear_lock(w, w->target);
 	publish_clear_lock(w, w->branch);
 	return GIT(w, err, .name = "git fetch", .remote = true,
-		.argv = WORDS(QUIET, "fetch", "--quiet", "--no-tags", "--no-recurse-submodules",
+		.argv = WORDS(GIT_QUIET, "fetch", "--quiet", "--no-tags", "--no-recurse-submodules",
 			"--no-write-fetch-head", "--refmap=", "origin", refspec(w, w->target),
 			w->theirs ? refspec(w, w->branch) : NULL));
 }
@@ -225,16 +206,6 @@ static bool has_same_changes(struct publish *w, const char *commit)
 	return fork && w->patch[0] && strcmp(publish_digest(w, fork, commit), w->patch) == 0;
 }
 
-/* The branch was at this commit here, by its reflog. */
-static bool publish_was_at(struct publish *w, const char *sha)
-{
-	CLEANUP(buf_release) struct buf log = BUF_INIT;
-	const char *path = arena_printf(w->a, "%s/logs/%s", w->p->common, heads(w, w->branch));
-
-	return sys_read_file(&log, path, REFLOG_MAX, NULL, &(struct error){0}) == 0 &&
-	       str_find(buf_str(&log), str_of(sha)) < log.len;
-}
-
 /* A killed process had rebased it, and it is still checked out. */
 static bool publish_is_left(struct publish *w, const char *sha)
 {
@@ -249,7 +220,7 @@ bool publish_is_foreign(struct publish *w)
 {
 	return w->theirs && !publish_contains(w, w->head, w->theirs) &&
 	       !publish_contains(w, w->onto, w->theirs) && !publish_is_left(w, w->theirs) &&
-	       !has_same_changes(w, w->theirs) && !publish_was_at(w, w->theirs);
+	       !has_same_changes(w, w->theirs) && !git_was_at(w->p->repo, w->branch, w->theirs);
 }
 
 /* ---- the throw-away worktree ---- */
@@ -277,8 +248,8 @@ static int publish_read_conflicts(struct publish *w)
 	VEC(const char *) list = {0};
 
 	if (GIT(w, &(struct error){0}, .dir = w->dir, .name = "git diff", .out = &out,
-		    .argv = WORDS(QUIET, "diff", "--name-only", "--no-renames", "--diff-filter=U",
-			    "-z")) < 0)
+		    .argv = WORDS(GIT_QUIET, "diff", "--name-only", "--no-renames",
+			    "--diff-filter=U", "-z")) < 0)
 		return -1;
 	for (size_t i = 0; i < out.len; i += strlen(out.s + i) + 1) {
 		CLEANUP(buf_release) struct buf name = BUF_INIT;
@@ -328,8 +299,8 @@ int publish_rebase(struct publish *w, bool files, struct error *err)
 	if (gate_check(w->g, err) < 0 || pool_make_directory(w->a, w->p, err) < 0 ||
 		publish_discard(w, err) < 0 ||
 		GIT(w, err, .name = "git worktree add", .worktrees = true,
-			.argv = WORDS(QUIET, "worktree", "add", "--quiet", "--detach", "--force",
-				"--force", w->dir, w->head)) < 0)
+			.argv = WORDS(GIT_QUIET, "worktree", "add", "--quiet", "--detach",
+				"--force", "--force", w->dir, w->head)) < 0)
 		return -1;
 	return current ? 0 : publish_replay(w, err);
 }
@@ -385,30 +356,4 @@ int publish_push(
 		return 0;
 	*said = arena_dup(a, str_of(err->text));
 	return publish_settle(w, land, out, err);
-}
-
-/* It compares times of files, which a copy or a build may have touched: they are read first. */
-const char *publish_follow(
-	struct arena *a, const char *dir, const char *branch, const char *from, const char *to)
-{
-	const struct git_command refresh = {.dir = dir,
-		.name = "git update-index",
-		.argv = WORDS(QUIET, "update-index", "-q", "--refresh")};
-	const struct git_command reset = {.dir = dir,
-		.name = "git reset",
-		.argv = WORDS(QUIET, "reset", "--keep", "--quiet", to)};
-	struct error why = {0};
-	struct git_tip tip;
-
-	if (strcmp(from, to) == 0)
-		return NULL;
-	if (git_read_tip(a, dir, &tip, &why) < 0)
-		return arena_dup(a, str_of(why.text));
-	if (!tip.branch || strcmp(tip.branch, branch) != 0)
-		return arena_printf(a, "'%s' is not checked out there", branch);
-	if (!tip.commit || strcmp(tip.commit, from) != 0)
-		return "it has got commits meanwhile";
-	git_clear_locks(dir, branch); /* of a git that was killed */
-	(void)git_command(&refresh, NULL, NULL, &why);
-	return git_command(&reset, NULL, NULL, &why) < 0 ? arena_dup(a, str_of(why.text)) : NULL;
 }

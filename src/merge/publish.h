@@ -64,12 +64,5 @@ int publish_push(
 bool publish_contains(struct publish *w, const char *of, const char *sha);
 /* Digest of the changes between two commits, as git_patch_digest() has it. */
 const char *publish_digest(struct publish *w, const char *from, const char *to);
-/* How two changes differ, as the difference of their patches without line numbers: the first 4000
- * bytes. `of`: from and to of one, then of the other. NULL: they cannot be read. */
-const char *publish_compare(struct publish *w, const char *const of[4]);
-/* The worktree `dir` goes with its branch from one commit to the other. Files that somebody has
- * changed stay, and the branch too. Returns why it stays where it is, or NULL. */
-const char *publish_follow(
-	struct arena *a, const char *dir, const char *branch, const char *from, const char *to);
 
 #endif

@@ -61,8 +61,7 @@ static bool branch_valid(struct str text)
 	return text.n && text.n <= 200 && text.p[0] != '-';
 }
 
-/* `HOST` or `HOST:PORT`, with `*.` in front for all below it. A service of this machine is a port.
- */
+/* `HOST` or `HOST:PORT`, with `*.` in front for all below it. A local service is a port. */
 static bool host_valid(struct str text)
 {
 	size_t end = str_find(text, STR(":"));

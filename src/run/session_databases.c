@@ -50,7 +50,7 @@ static int find_place(struct arena *a, const char *document, struct item_place *
 		return 0;
 	if (root_open(a, place->directory, &root, err) < 0)
 		return -1;
-	*repo = root.common_dir ? pool_main_tree(a, root.common_dir) : place->directory;
+	*repo = root.common_dir ? git_main_tree(a, root.common_dir) : place->directory;
 	return 0;
 }
 

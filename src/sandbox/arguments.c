@@ -164,12 +164,12 @@ static int put_home(struct sandbox *s, const char *home, struct error *err)
 	enum { SEEDS = 4 };
 	const char *kept = path_join(s->arena, s->dir, "home");
 
-	if (s->x->keep_environment && path_mkdirs(kept, err) < 0)
-		return -1;
-	if (s->x->keep_environment)
-		PUT(s, "--bind", kept, home);
-	else
+	if (!s->x->keep_environment)
 		PUT(s, "--tmpfs", home, "--bind", s->caches, BOX_CACHES);
+	else if (path_mkdirs(kept, err) < 0)
+		return -1;
+	else
+		PUT(s, "--bind", kept, home);
 	for (size_t i = 0; i < COUNT(caches); i++) {
 		const char *at = path_join(s->arena, home, caches[i]);
 		const char *cache = path_join(s->arena, s->caches, caches[i]);
@@ -252,6 +252,12 @@ static const char connect_script[] =
 	"cat >&3\n"
 	"wait\n";
 
+static int put_program(struct sandbox *s, struct str text, const char *to, struct error *err)
+{
+	PUT(s, "--perms", "0755");
+	return arguments_put_file(s, "--file", text, to, err);
+}
+
 /* The program is git's remote helper and the forge's program, too, by these names. */
 static int put_box(struct sandbox *s, struct error *err)
 {
@@ -259,11 +265,9 @@ static int put_box(struct sandbox *s, struct error *err)
 	struct str inner = {sandbox_inner_begin, (size_t)(sandbox_inner_end - sandbox_inner_begin)};
 	bool blocked;
 
-	PUT(s, "--perms", "0755");
-	if (arguments_put_file(s, "--file", inner, BOX_PROGRAM, err) < 0)
-		return -1;
-	PUT(s, "--perms", "0755");
-	if (arguments_put_file(s, "--file", str_of(connect_script), BOX_CONNECT, err) < 0)
+	if (put_program(s, inner, BOX_PROGRAM, err) < 0 ||
+		(s->x->policy->hosts.n &&
+			put_program(s, str_of(connect_script), BOX_CONNECT, err) < 0))
 		return -1;
 	/* `git init` in the worktree would copy the samples of hooks, which are protected. */
 	PUT(s, "--dir", BOX "/template/hooks", "--dir", BOX "/template/info");
@@ -348,8 +352,7 @@ static int put_git(struct sandbox *s, struct error *err)
 	return put_hidden(s, s->view.own, err);
 }
 
-/* The directories above a mount could be renamed, and it with them; those that are mounts cannot.
- */
+/* Directories above a mount could be renamed, and it with them; those that are mounts cannot. */
 static void put_above(struct sandbox *s, const char *name)
 {
 	for (const char *end = strchr(name, '/'); end; end = strchr(end + 1, '/')) {

@@ -129,20 +129,14 @@ int sandbox_sync_tree(struct arena *a, const char *from, const char *to, struct 
 
 /* ---- removing ---- */
 
-/* The system's programs handle any depth, and follow no link that a command puts there meanwhile. A
- * command may have removed the right to read directories. */
+/* A command may have removed the right to read directories. */
 void sandbox_remove_tree(const char *path)
 {
-	static const char script[] = "rm -rf -- \"$0\" 2>/dev/null || { chmod -R u+rwX -- \"$0\"; "
-				     "rm -rf -- \"$0\"; }";
-	const char *const argv[] = {"/bin/sh", "-c", script, path, NULL};
-	struct process p = {.argv = argv, .output = -1};
-	struct process_end end;
 	struct error ignored;
 	struct stat st;
 
 	if (lstat(path, &st) == 0 && unlink(path) < 0 && rmdir(path) < 0)
-		(void)process_run(&p, &end, &ignored);
+		(void)process_remove_tree(path, 0, &ignored);
 }
 
 const char *sandbox_read_text(struct arena *a, const char *path)

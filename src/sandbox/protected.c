@@ -27,6 +27,13 @@ static const char *in_copies(const struct sandbox *s, const char *name)
 	return arena_printf(s->arena, "%s/protected/%s", s->dir, name);
 }
 
+static bool is_absent(const char *path)
+{
+	struct stat st;
+
+	return lstat(path, &st) < 0 && (errno == ENOENT || errno == ENOTDIR);
+}
+
 /* The directory above a name of several words that is a link; NULL: none is. Behind one is another
  * place, which may be outside. */
 static const char *link_above(const struct sandbox *s, const char *name)
@@ -60,13 +67,12 @@ static enum kept_kind protected_kind_of(const struct sandbox *s, const char *nam
 static int protected_keep(struct sandbox *s, const struct kept_name *k, struct error *err)
 {
 	const char *place = in_root(s, k->name), *copy = in_copies(s, k->name);
-	struct stat st;
 
 	if (k->kind != KEPT_COPY || !path_is_directory(copy))
 		sandbox_remove_tree(copy);
 	if (k->kind == KEPT_COPY)
 		return sandbox_sync_tree(s->arena, place, copy, err);
-	if (k->kind == KEPT_READ_ONLY || link_above(s, k->name) || lstat(place, &st) < 0)
+	if (k->kind == KEPT_READ_ONLY || link_above(s, k->name) || is_absent(place))
 		return 0;
 	return path_mkdirs(arena_dup(s->arena, path_dir(copy)), err) < 0
 		       ? -1
@@ -107,9 +113,8 @@ static bool protected_same(struct str a, struct str b)
 static void protected_put(struct sandbox *s, const char *from, const char *to)
 {
 	struct error err = {0};
-	struct stat st;
 
-	if (lstat(from, &st) < 0)
+	if (is_absent(from))
 		sandbox_remove_tree(to);
 	else if (path_mkdirs(arena_dup(s->arena, path_dir(to)), &err) < 0 ||
 		 sandbox_copy_file(from, to, &err) < 0)
@@ -149,7 +154,6 @@ static void settle_tree(struct sandbox *s, const struct kept_name *k, const char
 	bool copied = k->kind == KEPT_COPY;
 	const char *root = in_root(s, k->name), *copies = in_copies(s, k->name);
 	const char *of[] = {copied ? copies : root, copied ? root : copies};
-	struct stat st;
 
 	for (size_t i = 0; i < COUNT(of); i++) {
 		struct tree tree;
@@ -157,8 +161,7 @@ static void settle_tree(struct sandbox *s, const struct kept_name *k, const char
 		sandbox_list_tree(s->arena, of[i], &tree);
 		for (size_t at = 0; at < tree.n; at++)
 			if (tree.items[at].type != FILE_DIRECTORY &&
-				(!i || lstat(path_join(s->arena, of[0], tree.items[at].path), &st) <
-						0))
+				(!i || is_absent(path_join(s->arena, of[0], tree.items[at].path))))
 				protected_settle(s, k->kind,
 					path_join(s->arena, k->name, tree.items[at].path), aside);
 	}
@@ -195,16 +198,18 @@ static void give_rights_back(const struct sandbox *s, const char *name, const ch
  * that it can write the last command settles all. */
 static void protected_settle_name(struct sandbox *s, const struct kept_name *k, const char *aside)
 {
-	const char *place = in_root(s, k->name), *above = link_above(s, k->name);
+	const char *place = in_root(s, k->name), *copy = in_copies(s, k->name);
+	const char *above = link_above(s, k->name);
 
-	if (k->kind == KEPT_READ_ONLY || (k->kind == KEPT_COMPARED && !s->alone))
+	if (k->kind == KEPT_READ_ONLY || (k->kind == KEPT_COMPARED && !s->alone) ||
+		(!above && is_absent(place) && is_absent(copy)))
 		return;
 	/* A link above the name goes, unless it is the default branch's. */
 	if (above)
 		protected_settle(s, KEPT_COMPARED, above, aside);
 	if (link_above(s, k->name))
 		return;
-	give_rights_back(s, k->name, k->kind == KEPT_COPY ? in_copies(s, k->name) : place);
+	give_rights_back(s, k->name, k->kind == KEPT_COPY ? copy : place);
 	settle_tree(s, k, aside);
 	if (s->alone)
 		remove_traces(s, place);

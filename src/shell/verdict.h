@@ -38,8 +38,7 @@ struct verdict {
 	char reason[320]; /* for people: fault first, lower case, no full stop */
 };
 
-/* Fills *v unless something was denied before; always -1. `path` may be STR(""), and word.p NULL.
- */
+/* Fills *v unless something was denied before; always -1. `path` can be "", and word.p NULL. */
 int deny_word(struct verdict *v, enum rule rule, struct span at, struct str word, struct str path,
 	const char *fmt, ...) PRINTF(6, 7);
 /* The same, not about a word. */

@@ -77,6 +77,16 @@ struct git_core {
 };
 /* `[core]` of the repository whose git directory is `common`; what cannot be read is not set. */
 void git_config_core(struct arena *a, const char *common, struct git_core *out);
+/* The main work tree of the repository with this common directory; the latter if it has none, or
+ * git does not know where it is. */
+const char *git_main_tree(struct arena *a, const char *common);
+/* The repository around `from`, as git finds it: its main work tree (the same as *common if it has
+ * none) and its common directory, resolved. One process. -1: ERR_STATE, it cannot be used. */
+int git_find_repository(struct arena *a, const char *from, const char **tree, const char **common,
+	struct error *err);
+/* Hides a directory from `git status` by a line of `info/exclude`. `dir`: relative to the work
+ * tree, with the `/` before it. What others write to the file at the same time stays. */
+int git_exclude(struct arena *a, const char *common, const char *dir, struct error *err);
 
 /* What makes a work tree one of its repository, and says what its remote `origin` is. Whoever works
  * in it can write these files. Read without libgit2; in the arena. */
@@ -126,6 +136,9 @@ struct git_tip {
 	const char *branch, *commit;
 };
 int git_read_tip(struct arena *a, const char *root, struct git_tip *out, struct error *err);
+
+/* The local branch has been at this commit, by its reflog. */
+bool git_was_at(const char *root, const char *branch, const char *commit);
 
 /* The default branch as this clone knows it, in the arena. */
 struct git_default {
@@ -216,6 +229,11 @@ enum { GIT_PATCH_TEXT = 33 }; /* with its NUL */
  * numbers, with blanks and context; a binary file counts by its blob. "": a commit cannot be read,
  * or nothing differs. No process. */
 void git_patch_digest(const char *root, const char *from, const char *to, char out[GIT_PATCH_TEXT]);
+/* How the changes between the commits `from` and `to` differ from those between `base` and `was`:
+ * the difference of their patches without line numbers, its first 4000 bytes, in the arena. NULL: a
+ * commit cannot be read. */
+const char *git_compare_changes(struct arena *a, const char *root, const char *base,
+	const char *was, const char *from, const char *to);
 /* Whether the branch with the commit `head` has landed on the one at `tip`. *commit: `head`, if
  * `tip` has it; else, after a squash or a rebase, the newest commit of `tip` that makes the changes
  * with this digest (NULL: those of the branch), alone or as the last of as many as the branch has,
@@ -268,6 +286,11 @@ int git_fetch_branch(const char *root, const char *branch, bool *fetched, struct
  * `git commit` whose hook runs has its lock not open. */
 void git_clear_locks(const char *root, const char *branch);
 
+/* A work tree goes with its branch from one commit to another. Files that somebody has changed
+ * stay, and the branch too. Returns why it stays where it is, in the arena; NULL: it does not. */
+const char *git_follow(
+	struct arena *a, const char *dir, const char *branch, const char *from, const char *to);
+
 /*
  * Commits the changes of these files, relative to root, with `message` through the user's `git`, so
  * that hooks and signing apply. What else is staged stays as it is. *made: whether there was
@@ -316,6 +339,10 @@ struct git_command {
 	bool warnings;  /* `out` gets standard error also when the status is 0 */
 	bool refresh;   /* git may write what it has found to the index */
 };
+/* Begins a command that runs no hooks, which an agent can have configured, and tidies nothing up.
+ */
+#define GIT_QUIET                                                                                  \
+	"git", "-c", "core.hooksPath=/dev/null", "-c", "gc.auto=0", "-c", "maintenance.auto=false"
 /* *status NULL: a status other than 0 is an error with git's output. `out` (may be NULL) gets
  * standard output, and standard error only when the status is not 0: git also writes warnings and
  * traces there. */

@@ -428,3 +428,50 @@ int git_find_differing(struct arena *a, const char *root, const char *from, cons
 			*found = arena_dup(a, str_of(out.s + at));
 	return 0;
 }
+
+/* ---- after others have moved the branch ---- */
+
+/* It compares times of files, which a copy or a build may have touched: they are read first. */
+const char *git_follow(
+	struct arena *a, const char *dir, const char *branch, const char *from, const char *to)
+{
+	const char *const refresh[] = {GIT_QUIET, "update-index", "-q", "--refresh", NULL};
+	const char *const reset[] = {GIT_QUIET, "reset", "--keep", "--quiet", to, NULL};
+	struct git_command c = {
+		.dir = dir, .name = "git update-index", .argv = refresh, .limit_s = COMMIT_S};
+	struct error why = {0};
+	struct git_tip tip;
+
+	if (strcmp(from, to) == 0)
+		return NULL;
+	if (git_read_tip(a, dir, &tip, &why) < 0)
+		return arena_dup(a, str_of(why.text));
+	if (!tip.branch || strcmp(tip.branch, branch) != 0)
+		return arena_printf(a, "'%s' is not checked out there", branch);
+	if (!tip.commit || strcmp(tip.commit, from) != 0)
+		return "it has got commits meanwhile";
+	git_clear_locks(dir, branch); /* of a git that was killed */
+	(void)git_command(&c, NULL, NULL, &why);
+	c.name = "git reset";
+	c.argv = reset;
+	return git_command(&c, NULL, NULL, &why) < 0 ? arena_dup(a, str_of(why.text)) : NULL;
+}
+
+/* No program that the repository configures runs, and no file is written. */
+const char *git_compare_changes(struct arena *a, const char *root, const char *base,
+	const char *was, const char *from, const char *to)
+{
+	static const char script[] =
+		"p() { git diff --no-color --no-ext-diff --no-textconv \"$@\" -- | "
+		"sed '/^index /d; s/^@@ [^@]*@@/@@/'; }; p \"$1\" \"$2\" | { p \"$3\" \"$4\" | "
+		"diff -u --label approved --label now /dev/fd/3 -; } 3<&0 | head -c 4000";
+	const char *const argv[] = {"sh", "-c", script, "sh", base, was, from, to, NULL};
+	const struct git_command c = {.dir = root, .name = "git diff", .argv = argv};
+	CLEANUP(buf_release) struct buf out = BUF_INIT;
+	struct error ignored;
+
+	if (git_command(&c, &out, NULL, &ignored) < 0)
+		return NULL;
+	buf_utf8_repair(&out);
+	return arena_dup(a, str_trim(buf_str(&out)));
+}

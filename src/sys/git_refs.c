@@ -7,7 +7,7 @@
 #include "src/sys/git_internal.h"
 #include "src/sys/path.h"
 
-enum { PACKED_MAX = 64 << 20, ID_SHA1 = 40, ID_SHA256 = 64 };
+enum { PACKED_MAX = 64 << 20, REFLOG_MAX = 64 << 20, ID_SHA1 = 40, ID_SHA256 = 64 };
 
 #define ORIGIN "refs/remotes/origin/"
 #define HEADS  "refs/heads/"
@@ -387,4 +387,17 @@ bool git_is_branch_name(const char *name)
 	for (size_t i = 0; i < s.n; i++)
 		bad |= (unsigned char)s.p[i] < ' ';
 	return !bad;
+}
+
+bool git_was_at(const char *root, const char *branch, const char *commit)
+{
+	CLEANUP(arena_release) struct arena a = {0};
+	CLEANUP(buf_release) struct buf log = BUF_INIT;
+	struct error ignored;
+	char *own, *common;
+
+	return git_directories(&a, root, &own, &common) &&
+	       sys_read_file(&log, arena_printf(&a, "%s/logs/" HEADS "%s", common, branch),
+		       REFLOG_MAX, NULL, &ignored) == 0 &&
+	       str_find(buf_str(&log), str_of(commit)) < log.len;
 }

@@ -640,3 +640,22 @@ int process_check(const struct process *p, const struct process_end *end, const 
 		return error_set(err, ERR_SYSTEM, "'%s' failed with status %d", name, end->status);
 	return error_set(err, ERR_SYSTEM, "'%s' failed: %s", name, text.s);
 }
+
+int process_remove_tree(const char *path, int inherit, struct error *err)
+{
+	static const char script[] = "rm -rf -- \"$0\" 2>/dev/null || { chmod -R u+rwX -- \"$0\"; "
+				     "rm -rf -- \"$0\"; }";
+	const char *const argv[] = {"/bin/sh", "-c", script, path, NULL};
+	CLEANUP(buf_release) struct buf said = BUF_INIT;
+	struct process p = {.argv = argv,
+		.cwd = "/",
+		.output = -1,
+		.out = &said,
+		.out_max = 4096,
+		.inherit = inherit};
+	struct process_end end;
+
+	if (process_run(&p, &end, err) < 0)
+		return -1;
+	return process_check(&p, &end, "rm", buf_str(&said), err);
+}

@@ -72,6 +72,10 @@ void process_leave(const char *const *argv);
 int process_check(const struct process *p, const struct process_end *end, const char *name,
 	struct str output, struct error *err);
 
+/* Removes it with everything below, also what its owner may not write, such as a cache of packages,
+ * and follows no link. `inherit`: as in struct process. */
+int process_remove_tree(const char *path, int inherit, struct error *err);
+
 /* ---- the processes of the system, as /proc has them ---- */
 
 struct process_info {
@@ -102,6 +106,8 @@ bool process_has_locked(pid_t pid, const char *path);
 /* True when a killed process has left the lock file (resolved): it does not change for two seconds,
  * and no process that this user may inspect has it open. */
 bool process_abandoned(const char *path);
+/* Removes it then. */
+void process_clear_abandoned(const char *path);
 
 /* ---- a process as a record names it ---- */
 

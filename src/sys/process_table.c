@@ -348,6 +348,12 @@ bool process_abandoned(const char *path)
 	return !any_has_open(path);
 }
 
+void process_clear_abandoned(const char *path)
+{
+	if (process_abandoned(path))
+		(void)unlink(path);
+}
+
 /* ---- processes that a program leaves behind ---- */
 
 static bool pid_listed(const struct pid_list *l, pid_t pid)

@@ -10,7 +10,7 @@
 #include "src/sys/path.h"
 #include "src/worktree/pool_internal.h"
 
-enum { STORE_WAIT_MS = 30000, NAME_DIGITS = 8, EXCLUDE_MAX = 1 << 20, POINTER_MAX = 8192 };
+enum { STORE_WAIT_MS = 30000, NAME_DIGITS = 8, POINTER_MAX = 8192 };
 enum { SLUG_MAX = 190 }; /* a key of the store has at most 200 bytes */
 
 const struct pool_part *pool_part;
@@ -25,44 +25,6 @@ void pool_set_part(const struct pool_part *part)
 bool pool_is_bare(const struct pool *p)
 {
 	return strcmp(p->repo, p->common) == 0;
-}
-
-const char *pool_main_tree(struct arena *a, const char *common)
-{
-	struct git_core core;
-
-	git_config_core(a, common, &core);
-	if (core.bare)
-		return common;
-	if (core.worktree)
-		return path_real(a, path_join(a, common, core.worktree));
-	return strcmp(path_base(common).p, ".git") == 0 ? arena_dup(a, path_dir(common)) : common;
-}
-
-static int open_find_repository(struct op *o, const char *from)
-{
-	const char *const argv[] = {"git", "-C", from, "rev-parse", "--path-format=absolute",
-		"--git-common-dir", "--absolute-git-dir", "--show-toplevel", NULL};
-	struct pool *p = o->p;
-	struct str rest, line[3] = {{0}};
-
-	if (op_run(o, NULL, argv, "git rev-parse") < 0)
-		return -1;
-	rest = buf_str(&o->output);
-	for (size_t i = 0; i < COUNT(line) && str_line(&rest, &line[i]); i++)
-		;
-	if (!line[0].n || line[0].p[0] != '/') {
-		if (op_check(o, "git rev-parse") == 0)
-			(void)error_set(o->err, ERR_STATE, "git printed '%s'", o->said);
-		o->err->code = ERR_STATE;
-		return error_prefix(o->err, "cannot use the repository of '%s'", from);
-	}
-	p->common = path_real(o->a, arena_dup(o->a, line[0]));
-	if (!str_eq(line[0], line[1]))
-		p->repo = pool_main_tree(o->a, p->common);
-	else
-		p->repo = o->line ? path_real(o->a, arena_dup(o->a, line[2])) : p->common;
-	return 0;
 }
 
 static int open_find_directory(struct arena *a, struct pool *p, struct error *err)
@@ -92,8 +54,6 @@ static int open_find_directory(struct arena *a, struct pool *p, struct error *er
 int pool_open(struct arena *a, const struct worktree_pool_spec *spec, const char *repo,
 	const char *state, const char *artifacts, struct pool *out, struct error *err)
 {
-	struct op o = {.a = a, .p = out, .err = err};
-
 	*out = (struct pool){.spec = *spec,
 		.state = path_absolute(a, state),
 		.artifacts = artifacts ? path_absolute(a, artifacts) : NULL,
@@ -102,7 +62,7 @@ int pool_open(struct arena *a, const struct worktree_pool_spec *spec, const char
 		out->spec.name = "default";
 	if (!out->self)
 		return error_set(err, ERR_SYSTEM, "cannot read the processes in '/proc'");
-	if (open_find_repository(&o, repo && *repo ? repo : ".") < 0 ||
+	if (git_find_repository(a, repo && *repo ? repo : ".", &out->repo, &out->common, err) < 0 ||
 		open_find_directory(a, out, err) < 0)
 		return -1;
 	if (path_is_shared(out->common))
@@ -125,39 +85,12 @@ void pool_close(struct pool *p)
 
 /* ---- the directory ---- */
 
-/*
- * A pool inside the repository must not show in its status. A `.gitignore` in the directory would
- * be ignored itself, so that `git clean -x` deletes it. `info/exclude` may be a link to a file that
- * several repositories share; what others write there at the same time stays.
- */
-static int hide(struct arena *a, struct pool *p, struct error *err)
-{
-	CLEANUP(buf_release) struct buf text = BUF_INIT, line = BUF_INIT;
-	const char *file = path_join(a, p->common, "info/exclude");
-	CLEANUP(base_close) int fd = -1;
-	bool missing = false;
-
-	buf_addc(&text, '\n');
-	if (sys_read_file(&text, file, EXCLUDE_MAX, &missing, err) < 0 && !missing)
-		return -1;
-	buf_addc(&line, '\n');
-	for (const char *c = p->dir + strlen(p->repo); *c; c++) /* as gitignore(5) has it */
-		buf_addf(&line, "%s%c", strchr("\\*?[ ", *c) ? "\\" : "", *c);
-	buf_adds(&line, "/\n");
-	if (str_find(buf_str(&text), buf_str(&line)) < text.len)
-		return 0;
-	(void)mkdir(path_join(a, p->common, "info"), 0777);
-	fd = open(file, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0666);
-	return fd < 0 ? error_errno(err, "cannot write '%s'", file)
-		      : sys_write_all(fd,
-				str_sub(buf_str(&line), str_ends(buf_str(&text), "\n"), line.len),
-				file, err);
-}
-
 int pool_make_directory(struct arena *a, struct pool *p, struct error *err)
 {
-	/* A bare repository has no status. */
-	if (path_is_below(p->repo, p->dir) && !pool_is_bare(p) && hide(a, p, err) < 0)
+	/* It must not show in the repository's status, which a bare one has not. A `.gitignore` in
+	 * it would be ignored itself, so that `git clean -x` deletes it. */
+	if (path_is_below(p->repo, p->dir) && !pool_is_bare(p) &&
+		git_exclude(a, p->common, p->dir + strlen(p->repo), err) < 0)
 		return -1;
 	return path_mkdirs(p->dir, err);
 }

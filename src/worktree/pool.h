@@ -36,9 +36,6 @@ struct pool {
 int pool_open(struct arena *a, const struct worktree_pool_spec *spec, const char *repo,
 	const char *state, const char *artifacts, struct pool *out, struct error *err);
 void pool_close(struct pool *p);
-/* The main working tree of the repository with this common git directory; the latter if it has
- * none, or git does not know where it is. */
-const char *pool_main_tree(struct arena *a, const char *common);
 /* Whoever adds, removes or lists worktrees holds this lock: git stops at one that is half made. */
 int pool_lock(struct arena *a, struct pool *p, struct error *err);
 void pool_unlock(struct pool *p);

@@ -212,15 +212,9 @@ int pool_keep(struct op *o, struct allocation *of, bool confirmed)
 
 /* ---- removal ---- */
 
-/* With everything below it; does not follow links. */
 static int tree_delete(struct op *o, const char *path)
 {
-	/* Caches of packages have directories that their owner cannot write. */
-	const char *const argv[] = {"sh", "-c",
-		"rm -rf -- \"$1\" 2>/dev/null || { chmod -R u+rwx -- \"$1\"; rm -rf -- \"$1\"; }",
-		"rm", path, NULL};
-
-	return op_run(o, o->p->common, argv, "rm") < 0 ? -1 : op_check(o, "rm");
+	return process_remove_tree(path, disk_lock_descriptor(o->p->lock), o->err);
 }
 
 /* Only one that was made here, and has never moved. git compares with the commit once more. */
@@ -232,12 +226,8 @@ static int remove_drop_branch(struct op *o, const struct allocation *of)
 	/* A git that was killed has left them, and every later one would stop at them. */
 	const char *const locks[] = {FORMAT("%s.lock", ref), "packed-refs.lock", "config.lock"};
 
-	for (size_t i = 0; i < COUNT(locks); i++) {
-		const char *path = path_join(o->a, o->p->common, locks[i]);
-
-		if (path_exists(path) && process_abandoned(path))
-			(void)unlink(path);
-	}
+	for (size_t i = 0; i < COUNT(locks); i++)
+		process_clear_abandoned(path_join(o->a, o->p->common, locks[i]));
 	if (!of->made_branch || !of->tip)
 		return 0;
 	if (trees_read(o) < 0 || op_git(o, NULL, moves) < 0)
