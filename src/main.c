@@ -67,7 +67,7 @@ int main(int argc, char **argv)
 	(void)signal(SIGPIPE, SIG_IGN);
 	(void)signal(SIGXFSZ, SIG_IGN); /* a file that may not grow is an error like a full disk */
 	rc = option_dispatch(&arena, &cli_program, argc - 1, argv + 1, &out, &err);
-	if (rc >= 0 && main_emit(buf_str(&out), &err) < 0)
+	if (rc >= 0 && (path_check_looks(&err) < 0 || main_emit(buf_str(&out), &err) < 0))
 		rc = -1;
 	if (rc < 0) {
 		error_print(&err);

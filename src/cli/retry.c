@@ -1,10 +1,8 @@
 #include "context/lease.h"
 #include "src/cli/cli.h"
-#include "src/graph/manifest.h"
 #include "src/run/run.h"
 #include "src/machine/failure.h"
 #include "src/run/status.h"
-#include "src/verify/history.h"
 
 struct retry_options {
 	struct cli_item item;
@@ -65,37 +63,19 @@ static int find_revision(
 }
 
 struct retry {
-	struct arena *arena;
-	const struct history_place *place;
-	const struct workflow *workflow; /* NULL: its file is gone */
-	const char *id, *state;          /* state NULL: the one of the last request */
+	struct run_again again;
+	const char *id, *state; /* state NULL: the one of the last request */
 };
 
 /* A context_change. */
 static int change(struct context_file *f, void *data, struct error *err)
 {
-	CLEANUP(buf_release) struct buf text = BUF_INIT;
 	const struct retry *r = data;
 	int64_t rev;
 
-	if (find_revision(f, r->id, r->state, &rev, err) < 0 ||
-		(rev && history_document(r->place, rev, &text, NULL, err) < 0) ||
-		(rev && r->workflow &&
-			history_again(r->arena, r->place, r->workflow, &text, &rev, err) < 0))
-		return -1;
-	return failure_retry(f, rev, buf_str(&text), err);
-}
-
-/* That of its last step. */
-static bool find_workflow_of(
-	struct arena *a, const char *document, const char *repo, struct workflow *w)
-{
-	struct error ignored;
-	const char *path;
-
-	return run_step_workflow(a, document, repo, &path, &ignored) == 0 &&
-	       locate_workflow(a, path, NULL, repo, &path, &ignored) == 0 &&
-	       manifest_workflow_load(a, path, w, &ignored) == 0;
+	return find_revision(f, r->id, r->state, &rev, err) < 0
+		       ? -1
+		       : run_put_back(&r->again, f, rev, err);
 }
 
 /* Opened for writing, the document of a killed command is completed first. */
@@ -103,18 +83,12 @@ static int retry_put_back(struct invocation *in, const char *document, struct er
 {
 	const struct retry_options *o = in->values;
 	CLEANUP(context_close) struct context_file f = {0};
-	struct history_place place;
-	struct workflow w;
-	struct retry r = {.arena = in->arena,
-		.place = &place,
-		.id = in->words[0],
-		.state = in->n > 1 ? in->words[1] : NULL};
+	struct retry r = {.id = in->words[0], .state = in->n > 1 ? in->words[1] : NULL};
 	const char *repo;
 
-	history_set_place(in->arena, document, &place);
 	if (locate_repository(in->arena, o->item.repo, &repo, err) < 0)
 		return -1;
-	r.workflow = find_workflow_of(in->arena, document, repo, &w) ? &w : NULL;
+	run_again_find(in->arena, document, repo, &r.again);
 	return context_open(&f, document, CONTEXT_MUST_EXIST, err) < 0
 		       ? -1
 		       : context_update(&f, change, &r, err);

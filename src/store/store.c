@@ -380,7 +380,7 @@ enum store_status store_txn(struct store *s, struct arena *a, const struct store
 	struct store_result *result, struct error *err)
 {
 	CLEANUP(arena_release) struct arena own = {0};
-	enum store_status got = check_txn(t, err);
+	enum store_status got = path_check_looks(err) < 0 ? STORE_DOWN : check_txn(t, err);
 	struct store_txn sent = *t;
 	unsigned long long random;
 	unsigned n = 0;

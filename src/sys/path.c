@@ -173,12 +173,58 @@ struct str path_base(const char *path)
 	return str_of(slash ? slash + 1 : path);
 }
 
+/* ---- looks ---- */
+
+/* The first look that a fault of the disk kept from an answer, and that was taken for a "no". */
+static struct {
+	int error; /* 0: there is none */
+	char path[PATH_MAX];
+} unseen;
+
+bool path_is_fault(int error)
+{
+	return error == EIO || error == EINTR || error == ENOMEM;
+}
+
+/* errno is that of the look. */
+static bool path_saw(const char *path, bool yes)
+{
+	if (!yes && path_is_fault(errno) && !unseen.error) {
+		unseen.error = errno;
+		(void)snprintf(unseen.path, sizeof(unseen.path), "%s", path);
+		errno = unseen.error;
+	}
+	return yes;
+}
+
+int path_check_looks(struct error *err)
+{
+	errno = unseen.error;
+	unseen.error = 0;
+	return errno ? error_errno(err, "cannot access '%s'", unseen.path) : 0;
+}
+
+bool path_exists(const char *path)
+{
+	return path_saw(path, TEMP_FAILURE_RETRY(access(path, F_OK)) == 0);
+}
+
+int path_check_exists(const char *path, bool *exists, struct error *err)
+{
+	*exists = TEMP_FAILURE_RETRY(access(path, F_OK)) == 0;
+	if (*exists || !path_is_fault(errno))
+		return 0;
+	return error_errno(err, "cannot access '%s'", path);
+}
+
 bool path_is_directory(const char *path)
 {
 	struct stat st;
 
-	return stat(path, &st) == 0 && S_ISDIR(st.st_mode);
+	return path_saw(path, stat(path, &st) == 0) && S_ISDIR(st.st_mode);
 }
+
+/* ---- directories ---- */
 
 int path_make_each(
 	const char *dir, int (*make)(const char *dir, struct error *err), struct error *err)
@@ -235,24 +281,6 @@ int path_mkdirs(const char *dir, struct error *err)
 	return path_make_each(dir, path_make_directory, err);
 }
 
-bool path_exists(const char *path)
-{
-	return TEMP_FAILURE_RETRY(access(path, F_OK)) == 0;
-}
-
-bool path_is_fault(int error)
-{
-	return error == EIO || error == EINTR || error == ENOMEM;
-}
-
-int path_check_exists(const char *path, bool *exists, struct error *err)
-{
-	*exists = path_exists(path);
-	if (*exists || !path_is_fault(errno))
-		return 0;
-	return error_errno(err, "cannot access '%s'", path);
-}
-
 int sys_read_all(struct buf *out, int fd, size_t max, const char *name, struct error *err)
 {
 	for (;;) {
@@ -300,12 +328,13 @@ char *sys_read_small(struct arena *a, const char *path, size_t max)
 	char *text;
 	ssize_t n;
 
-	if (fd < 0 || fstat(fd, &st) < 0 || !S_ISREG(st.st_mode) || (uint64_t)st.st_size > max)
+	if (!path_saw(path, fd >= 0 && fstat(fd, &st) == 0) || !S_ISREG(st.st_mode) ||
+		(uint64_t)st.st_size > max)
 		return NULL;
 	text = arena_alloc(a, (size_t)st.st_size + 1);
 	n = TEMP_FAILURE_RETRY(pread(fd, text, (size_t)st.st_size, 0));
 	text[n > 0 ? n : 0] = '\0';
-	return n < 0 ? NULL : text;
+	return path_saw(path, n >= 0) ? text : NULL;
 }
 
 int sys_write_all(int fd, struct str text, const char *name, struct error *err)

@@ -47,7 +47,12 @@ int path_mkdirs(const char *dir, struct error *err);
 /* Calls make() for each missing directory of `dir`, the upper ones first. */
 int path_make_each(
 	const char *dir, int (*make)(const char *dir, struct error *err), struct error *err);
+/* A look that a fault of the disk kept from an answer gives "no", and is noted: the next commit of
+ * a store, the next program, or the end of the command fails, so nothing rests on it. So does
+ * path_is_directory() and sys_read_small(). */
 bool path_exists(const char *path);
+/* -1: ERR_SYSTEM, there was such a look since the last call. */
+int path_check_looks(struct error *err);
 /* Whether an errno says nothing about the file, but that it could not be looked for. */
 bool path_is_fault(int error);
 /* As path_exists(), where a failure to find out must not count as "no": -1 with ERR_SYSTEM. */

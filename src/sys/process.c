@@ -475,6 +475,8 @@ int process_run(const struct process *p, struct process_end *end, struct error *
 	int64_t from = clock_ticks();
 
 	*end = (struct process_end){0};
+	if (path_check_looks(err) < 0)
+		return -1;
 	subreaper_begin(&r.orphans);
 	if (spawn(&r, err) < 0)
 		return -1;

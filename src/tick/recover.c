@@ -2,9 +2,9 @@
 #include "src/base/clock.h"
 #include "src/machine/failure.h"
 #include "src/merge/requeue.h"
+#include "src/run/run.h"
 #include "src/setup/setup.h"
 #include "src/tick/recover.h"
-#include "src/verify/history.h"
 
 /* All that is known about the failure. */
 static int recover_add_failure(
@@ -23,16 +23,14 @@ static int recover_add_failure(
 
 /* ---- again ---- */
 
-/* A context_change; place NULL: the document stays. */
-static int recover_put_back(struct context_file *f, void *place, struct error *err)
+/* A context_change; `again` NULL: the document stays. */
+static int recover_put_back(struct context_file *f, void *again, struct error *err)
 {
-	CLEANUP(buf_release) struct buf text = BUF_INIT;
 	int64_t rev = 0;
 
-	if (place && (history_last_request(f, NULL, true, &rev, err) < 0 ||
-			     (rev && history_document(place, rev, &text, NULL, err) < 0)))
-		return -1;
-	return failure_retry(f, rev, buf_str(&text), err);
+	return again && history_last_request(f, NULL, true, &rev, err) < 0
+		       ? -1
+		       : run_put_back(again, f, rev, err);
 }
 
 /* In this state, else with the last request to an agent, or, without `back`, with those that are
@@ -41,12 +39,12 @@ static int go_on(const struct recovery *r, bool back, const char *state, const c
 	struct error *err)
 {
 	CLEANUP(context_close) struct context_file f = {0};
-	struct history_place place;
+	struct run_again again;
 	const char *note;
 
-	history_set_place(r->arena, r->document, &place);
+	run_again_find(r->arena, r->document, r->repo, &again);
 	if (context_open(&f, r->document, CONTEXT_MUST_EXIST, err) < 0 ||
-		(back && context_update(&f, recover_put_back, state ? NULL : &place, err) < 0))
+		(back && context_update(&f, recover_put_back, state ? NULL : &again, err) < 0))
 		return -1;
 	note = failure_note(r->arena, &f.doc, feedback);
 	if (note && context_set_key(&f, "user_note", str_of(note), err) < 0)
