@@ -34,10 +34,12 @@ static int keep_workflow(struct arena *a, const struct run_step_call *call,
 {
 	const char *path = path_absolute(a, call->workflow), *root, *shipped;
 
-	if (locate_plugin(a, call->plugin_root, &root, err) < 0)
+	/* Without an installation there are no shipped ones. */
+	if (locate_plugin(a, call->plugin_root, &root, err) < 0 && root)
 		return -1;
-	shipped = arena_printf(a, "%s/workflows/", root);
-	if (str_starts(str_of(path), shipped))
+	*err = (struct error){0};
+	shipped = root ? arena_printf(a, "%s/workflows/", root) : NULL;
+	if (shipped && str_starts(str_of(path), shipped))
 		*out = path + strlen(shipped);
 	else if (str_starts(str_of(path), arena_printf(a, "%s/", call->repo)))
 		*out = arena_printf(a, ".%s", path + strlen(call->repo));
