@@ -3,6 +3,7 @@
 #include "src/run/run.h"
 #include "src/machine/failure.h"
 #include "src/run/status.h"
+#include "src/verify/history.h"
 
 struct retry_options {
 	struct cli_item item;
@@ -63,7 +64,7 @@ static int find_revision(
 }
 
 struct retry {
-	struct run_again again;
+	struct history_attempt attempt;
 	const char *id, *state; /* state NULL: the one of the last request */
 };
 
@@ -75,7 +76,7 @@ static int change(struct context_file *f, void *data, struct error *err)
 
 	return find_revision(f, r->id, r->state, &rev, err) < 0
 		       ? -1
-		       : run_put_back(&r->again, f, rev, err);
+		       : history_put_back(&r->attempt, f, rev, err);
 }
 
 /* Opened for writing, the document of a killed command is completed first. */
@@ -83,12 +84,16 @@ static int retry_put_back(struct invocation *in, const char *document, struct er
 {
 	const struct retry_options *o = in->values;
 	CLEANUP(context_close) struct context_file f = {0};
-	struct retry r = {.id = in->words[0], .state = in->n > 1 ? in->words[1] : NULL};
+	struct retry r = {.attempt.arena = in->arena,
+		.id = in->words[0],
+		.state = in->n > 1 ? in->words[1] : NULL};
+	struct workflow w;
 	const char *repo;
 
 	if (locate_repository(in->arena, o->item.repo, &repo, err) < 0)
 		return -1;
-	run_again_find(in->arena, document, repo, &r.again);
+	history_set_place(in->arena, document, &r.attempt.place);
+	r.attempt.workflow = run_load_workflow(in->arena, document, repo, &w) ? &w : NULL;
 	return context_open(&f, document, CONTEXT_MUST_EXIST, err) < 0
 		       ? -1
 		       : context_update(&f, change, &r, err);

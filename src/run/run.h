@@ -9,7 +9,6 @@
 #include "src/event/usage.h"
 #include "src/quota/quota.h"
 #include "src/run/locate.h"
-#include "src/verify/history.h"
 #include "src/workflow/workflow.h"
 #include "src/worktree/pool.h"
 
@@ -120,19 +119,9 @@ char *run_child_document(struct arena *a, const char *document, const char *id);
  * repo NULL: the checkout that the item was last stepped for. */
 int run_step_workflow(struct arena *a, const char *document, const char *repo,
 	const char **workflow, struct error *err);
-/* For another attempt at an item: its history, and its workflow, if that is still there. */
-struct run_again {
-	struct arena *arena;
-	struct history_place place;
-	struct workflow workflow;
-	bool known; /* there is one */
-};
-/* `document` must not be open. `repo`: as above. */
-void run_again_find(struct arena *a, const char *document, const char *repo, struct run_again *out);
-/* Puts the document back to the revision of a request, 0: leaves it, so that it is requested again;
- * where actions wait for each other, good answers stay (history_again()). `g` is not used with 0.
- */
-int run_put_back(const struct run_again *g, struct context_file *f, int64_t rev, struct error *err);
+/* The workflow of the item's last step. False: it is gone. `repo`: as above. */
+bool run_load_workflow(
+	struct arena *a, const char *document, const char *repo, struct workflow *out);
 /* Whether the outstanding actions of the item wait for each other, so that a step takes each
  * answer. false: also where that cannot be read. */
 bool run_step_ordered(const char *document);

@@ -661,27 +661,15 @@ int run_step_workflow(struct arena *a, const char *document, const char *repo,
 	return 0;
 }
 
-void run_again_find(struct arena *a, const char *document, const char *repo, struct run_again *out)
+bool run_load_workflow(
+	struct arena *a, const char *document, const char *repo, struct workflow *out)
 {
 	struct error ignored;
 	const char *path;
 
-	*out = (struct run_again){.arena = a};
-	history_set_place(a, document, &out->place);
-	out->known = run_step_workflow(a, document, repo, &path, &ignored) == 0 &&
-		     locate_workflow(a, path, NULL, repo, &path, &ignored) == 0 &&
-		     manifest_workflow_load(a, path, &out->workflow, &ignored) == 0;
-}
-
-int run_put_back(const struct run_again *g, struct context_file *f, int64_t rev, struct error *err)
-{
-	CLEANUP(buf_release) struct buf text = BUF_INIT;
-
-	if (rev && (history_document(&g->place, rev, &text, NULL, err) < 0 ||
-			   (g->known && history_again(g->arena, &g->place, &g->workflow, &text,
-						&rev, err) < 0)))
-		return -1;
-	return failure_retry(f, rev, buf_str(&text), err);
+	return run_step_workflow(a, document, repo, &path, &ignored) == 0 &&
+	       locate_workflow(a, path, NULL, repo, &path, &ignored) == 0 &&
+	       manifest_workflow_load(a, path, out, &ignored) == 0;
 }
 
 int run_cancel(struct arena *a, struct run_step_call *call, struct error *err)

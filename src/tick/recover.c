@@ -5,6 +5,7 @@
 #include "src/run/run.h"
 #include "src/setup/setup.h"
 #include "src/tick/recover.h"
+#include "src/verify/history.h"
 
 /* All that is known about the failure. */
 static int recover_add_failure(
@@ -23,14 +24,14 @@ static int recover_add_failure(
 
 /* ---- again ---- */
 
-/* A context_change; `again` NULL: the document stays. */
-static int recover_put_back(struct context_file *f, void *again, struct error *err)
+/* A context_change; `attempt` NULL: the document stays. */
+static int recover_put_back(struct context_file *f, void *attempt, struct error *err)
 {
 	int64_t rev = 0;
 
-	return again && history_last_request(f, NULL, true, &rev, err) < 0
+	return attempt && history_last_request(f, NULL, true, &rev, err) < 0
 		       ? -1
-		       : run_put_back(again, f, rev, err);
+		       : history_put_back(attempt, f, rev, err);
 }
 
 /* In this state, else with the last request to an agent, or, without `back`, with those that are
@@ -39,12 +40,14 @@ static int go_on(const struct recovery *r, bool back, const char *state, const c
 	struct error *err)
 {
 	CLEANUP(context_close) struct context_file f = {0};
-	struct run_again again;
+	struct history_attempt attempt = {.arena = r->arena};
+	struct workflow w;
 	const char *note;
 
-	run_again_find(r->arena, r->document, r->repo, &again);
+	history_set_place(r->arena, r->document, &attempt.place);
+	attempt.workflow = run_load_workflow(r->arena, r->document, r->repo, &w) ? &w : NULL;
 	if (context_open(&f, r->document, CONTEXT_MUST_EXIST, err) < 0 ||
-		(back && context_update(&f, recover_put_back, state ? NULL : &again, err) < 0))
+		(back && context_update(&f, recover_put_back, state ? NULL : &attempt, err) < 0))
 		return -1;
 	note = failure_note(r->arena, &f.doc, feedback);
 	if (note && context_set_key(&f, "user_note", str_of(note), err) < 0)

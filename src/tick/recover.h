@@ -65,13 +65,11 @@ void recover_count(const struct recovery *r, const struct playbook_mode *mode);
 const char *recover_pull_url(const struct recovery *r);
 /* Marks it as ready, or gives it RECOVER_LABEL, or takes that away. What fails is logged. */
 void recover_mark(const struct recovery *r, enum forge_mark mark);
-/*
- * The item was approved. A draft is marked as ready. If its pull request conflicts with its target,
+/* The item was approved. A draft is marked as ready. If its pull request conflicts with its target,
  * its checks have failed or people have requested changes since, *again: it goes on in
  * RECOVER_STATE, after a while that is longer each time; the requeue rules (src/merge/requeue.h)
  * decide whether it is triaged again. A task that comes back too often, or in a storm of triages,
- * or whose pull request was closed, is parked.
- */
+ * or whose pull request was closed, is parked. */
 int recover_pull(const struct recovery *r, const struct admission_facts *facts, bool *again,
 	struct error *err);
 /* A step has failed: the next repeats the last request to an agent, or the failure counts. */

@@ -74,14 +74,19 @@ int history_last_request(const struct context_file *f, const char *state, bool a
 	struct error *err);
 
 struct workflow;
+struct history_attempt {
+	struct arena *arena;
+	struct history_place place;
+	const struct workflow *workflow; /* NULL: it is gone */
+};
 /*
- * For another attempt at a state whose actions wait for each other, *text being the document with a
- * request of it: *text becomes the last one in the state, at *rev, without the answers that are not
- * good and those behind them, so that just these and what is missing are requested again. If there
- * are none such, or in another state, it stays.
+ * For another attempt: puts the document back to the revision of a request; 0: it stays. In a state
+ * whose actions wait for each other that is the last document in the state, without the answers
+ * that are not good and those behind them, so that just these and what is missing are requested
+ * again. `h` is not used with 0.
  */
-int history_again(struct arena *a, const struct history_place *place, const struct workflow *w,
-	struct buf *text, int64_t *rev, struct error *err);
+int history_put_back(
+	const struct history_attempt *h, struct context_file *f, int64_t rev, struct error *err);
 
 /* ---- list ---- */
 

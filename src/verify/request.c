@@ -1,6 +1,7 @@
 /* request.c: the last request of a work item, and what another attempt requests. */
 #include "context/file.h"
 #include "src/machine/action.h"
+#include "src/machine/failure.h"
 #include "src/machine/wait.h"
 #include "src/verify/history.h"
 #include "steps/steps.h"
@@ -75,14 +76,17 @@ static const struct declared_state *ordered_state(
 										    : NULL;
 }
 
-int history_again(struct arena *a, const struct history_place *place, const struct workflow *w,
-	struct buf *text, int64_t *rev, struct error *err)
+/* *text, a request at *rev, becomes the last document in its state. */
+static int keep_good(
+	const struct history_attempt *h, struct buf *text, int64_t *rev, struct error *err)
 {
-	const struct declared_state *d = ordered_state(place->path, buf_str(text), w);
+	const struct history_place *place = &h->place;
+	const struct declared_state *d = ordered_state(place->path, buf_str(text), h->workflow);
 	CLEANUP(context_release) struct context doc = {0};
 	CLEANUP(buf_release) struct buf last = BUF_INIT;
 	CLEANUP(json_free) json *actions = NULL;
-	struct step_context c = {.arena = a, .doc = &doc, .workflow = w, .declared = d};
+	struct step_context c = {
+		.arena = h->arena, .doc = &doc, .workflow = h->workflow, .declared = d};
 	int64_t made;
 
 	if (!d)
@@ -98,4 +102,15 @@ int history_again(struct arena *a, const struct history_place *place, const stru
 	buf_clear(text);
 	*rev = made;
 	return context_render(&doc, text, NULL, err);
+}
+
+int history_put_back(
+	const struct history_attempt *h, struct context_file *f, int64_t rev, struct error *err)
+{
+	CLEANUP(buf_release) struct buf text = BUF_INIT;
+
+	if (rev && (history_document(&h->place, rev, &text, NULL, err) < 0 ||
+			   (h->workflow && keep_good(h, &text, &rev, err) < 0)))
+		return -1;
+	return failure_retry(f, rev, buf_str(&text), err);
 }
