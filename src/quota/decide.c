@@ -233,6 +233,7 @@ static void decide_deny(struct ask *k)
 	const char *cap = count_per_token(k) ? cost_cap(k) : NULL;
 
 	k->out->verdict = QUOTA_DENIED;
+	k->out->until = cap ? 0 : earliest(k, false);
 	k->out->blocked_by = cap ? cap : "hardCap";
 	k->out->why = cap ? cost_text(k, cap) : hard_cap_text(k);
 	events_add(k->arena, &k->out->events, EVENT_ADMISSION_DENIED,

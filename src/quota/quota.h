@@ -177,7 +177,7 @@ struct quota_events {
 
 struct quota_decision {
 	enum quota_verdict verdict;
-	int64_t until; /* WAIT */
+	int64_t until; /* WAIT; DENIED: when the estimate would fit, 0: at no time */
 	bool repeated; /* GRANTED: the action had it already, or used it up */
 	/* "hardCap", "maxBudgetUsd", "costBudget", "off-peak", "limit"; NULL: nothing */
 	const char *blocked_by;

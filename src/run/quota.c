@@ -322,6 +322,16 @@ static int ask_chain(struct arena *a, const struct run_item *r, const struct con
 	return 0;
 }
 
+static const char *denial(struct arena *a, const struct quota_decision *d)
+{
+	char text[CLOCK_TEXT];
+
+	clock_text(d->until, text);
+	return arena_printf(a, "AdmissionDenied by %s: %s: change the plan or the stage%s%s",
+		d->blocked_by, d->why, d->until ? ", or run the same command again from " : "",
+		d->until ? text : "");
+}
+
 static void quota_answer(struct run_entry *e, struct arena *a, const struct stage_spec *stage,
 	const struct quota_decision *d, struct admission *out)
 {
@@ -330,17 +340,15 @@ static void quota_answer(struct run_entry *e, struct arena *a, const struct stag
 		[QUOTA_DENIED] = ADMISSION_NO};
 
 	out->answer = answers[d->verdict];
-	out->until = d->until;
-	if (d->verdict == QUOTA_WAIT)
+	if (d->verdict == QUOTA_WAIT) {
+		out->until = d->until;
 		out->reason = d->why;
+	}
 	if (d->verdict != QUOTA_DENIED)
 		return;
 	e->denied = stage;
 	e->denied_why = arena_dup(e->arena, str_of(d->why));
-	out->reason = arena_printf(a,
-		"AdmissionDenied by %s: %s: change the plan or the stage, or run the same command "
-		"again later",
-		d->blocked_by, d->why);
+	out->reason = denial(a, d);
 }
 
 void run_quota_admit(struct run_entry *e, struct arena *a, const struct context_file *f,
@@ -381,10 +389,7 @@ int run_quota_start(struct arena *a, const struct run_item *r, const json *actio
 			harness, &d, &asked, err) < 0)
 		return -1;
 	if (d.verdict == QUOTA_DENIED)
-		return error_set(err, ERR_STATE,
-			"AdmissionDenied by %s: %s: change the plan or the stage, or run the same "
-			"command again later",
-			d.blocked_by, d.why);
+		return error_set(err, ERR_STATE, "%s", denial(a, &d));
 	out->within_quota = d.within_quota;
 	if (d.verdict == QUOTA_WAIT) {
 		out->how = "waits for its quota";

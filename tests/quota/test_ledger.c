@@ -216,17 +216,17 @@ QUOTA_TEST(decisions)
 		/* now: above the cap it waits a minute at most */
 		{SCHEDULE_NOW, PEAK, 0, 950000, NULL, -1, false, QUOTA_GRANTED, NULL, NULL},
 		{SCHEDULE_NOW, PEAK, 900000, 50000, NULL, -1, false, QUOTA_GRANTED, NULL, NULL},
-		{SCHEDULE_NOW, PEAK, 900000, 50001, NULL, -1, false, QUOTA_DENIED, NULL,
-			"AdmissionDenied"},
-		{SCHEDULE_NOW, PEAK, 900000, 50001, NULL, .95, false, QUOTA_DENIED, NULL,
-			"QuotaContention"},
-		{SCHEDULE_NOW, PEAK, 900000, 50001, NULL, .3, false, QUOTA_DENIED, NULL,
-			"AdmissionDenied"},
+		{SCHEDULE_NOW, PEAK, 900000, 50001, NULL, -1, false, QUOTA_DENIED,
+			"2026-04-08T23:59:00Z", "AdmissionDenied"},
+		{SCHEDULE_NOW, PEAK, 900000, 50001, NULL, .95, false, QUOTA_DENIED,
+			"2026-04-08T23:59:00Z", "QuotaContention"},
+		{SCHEDULE_NOW, PEAK, 900000, 50001, NULL, .3, false, QUOTA_DENIED,
+			"2026-04-08T23:59:00Z", "AdmissionDenied"},
 		/* 59 s before the off-peak hours, in which it fits */
 		{SCHEDULE_NOW, "2026-04-09T04:59:01Z", 900000, 90000, NULL, -1, false, QUOTA_WAIT,
 			"2026-04-09T05:00:00Z", NULL},
 		{SCHEDULE_NOW, "2026-04-09T04:58:59Z", 900000, 90000, NULL, -1, false, QUOTA_DENIED,
-			NULL, "AdmissionDenied"},
+			"2026-04-09T05:00:00Z", "AdmissionDenied"},
 		/* quota-permitting, decision 11: until the window's end, or the off-peak hours in
 		 * it
 		 */
@@ -255,12 +255,12 @@ QUOTA_TEST(decisions)
 		{SCHEDULE_OFF_PEAK, PEAK, 0, 60000, "PT9H59M59S", -1, false, QUOTA_GRANTED, NULL,
 			"OffPeakDeferralExceeded"},
 		/* decision 3: the reference starts it at 115 % of the quota; never above the cap */
-		{SCHEDULE_OFF_PEAK, PEAK, 950000, 60000, NULL, -1, false, QUOTA_DENIED, NULL,
-			"OffPeakDeferralExceeded"},
+		{SCHEDULE_OFF_PEAK, PEAK, 950000, 60000, NULL, -1, false, QUOTA_DENIED,
+			"2026-04-08T23:59:00Z", "OffPeakDeferralExceeded"},
 		/* in the off-peak hours as `now` */
 		{SCHEDULE_OFF_PEAK, OFF_PEAK, 0, 60000, NULL, -1, false, QUOTA_GRANTED, NULL, NULL},
-		{SCHEDULE_OFF_PEAK, OFF_PEAK, 1900000, 60000, NULL, -1, false, QUOTA_DENIED, NULL,
-			"AdmissionDenied"},
+		{SCHEDULE_OFF_PEAK, OFF_PEAK, 1900000, 60000, NULL, -1, false, QUOTA_DENIED,
+			"2026-04-08T10:59:00Z", "AdmissionDenied"},
 		/* no off-peak hours: as `now` */
 		{SCHEDULE_OFF_PEAK, PEAK, 0, 60000, NULL, -1, true, QUOTA_GRANTED, NULL, NULL},
 		/* the next off-peak hours are in the used window: those in which it fits */
