@@ -1,7 +1,9 @@
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <sys/stat.h>
 #include "src/sys/directory.h"
+#include "src/sys/path.h"
 
 /* The deeper a path is, the longer it takes git to tell whether it is ignored: a thousand levels
  * take minutes. */
@@ -48,13 +50,30 @@ static bool directory_is_dots(const char *name)
 	return name[0] == '.' && (!name[1] || (name[1] == '.' && !name[2]));
 }
 
+/* The names that are missing then must not count as "there are none". */
+static void directory_note_fault(int fd)
+{
+	char link[64], path[PATH_MAX];
+	int fault = errno;
+	ssize_t n;
+
+	(void)snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
+	n = fault ? readlink(link, path, sizeof(path) - 1) : 0;
+	path[n > 0 ? n : 0] = '\0';
+	errno = fault;
+	path_note_look(path);
+}
+
 const char *directory_next(struct directory *d, enum file_type *type)
 {
 	const struct dirent *e;
 
+	errno = 0;
 	do
 		e = readdir(d->stream);
 	while (e && directory_is_dots(e->d_name));
+	if (!e)
+		directory_note_fault(d->fd);
 	if (e && type)
 		*type = directory_type_of(d->fd, e);
 	return e ? e->d_name : NULL;
@@ -116,7 +135,7 @@ static int visit_directory(struct walk_state *s, int at, const char *name)
 	int rc = 0;
 
 	if (stream_open(&d, at, name, s->depth ? O_NOFOLLOW : 0) < 0)
-		return 0;
+		return path_note_look(name), 0;
 	s->depth++;
 	while (rc == 0 && (name = directory_next(&d, &type)))
 		rc = visit_entry(s, d.fd, name, type);

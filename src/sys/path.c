@@ -186,14 +186,20 @@ bool path_is_fault(int error)
 	return error == EIO || error == EINTR || error == ENOMEM;
 }
 
+void path_note_look(const char *path)
+{
+	if (!path_is_fault(errno) || unseen.error)
+		return;
+	unseen.error = errno;
+	(void)snprintf(unseen.path, sizeof(unseen.path), "%s", path);
+	errno = unseen.error;
+}
+
 /* errno is that of the look. */
 static bool path_saw(const char *path, bool yes)
 {
-	if (!yes && path_is_fault(errno) && !unseen.error) {
-		unseen.error = errno;
-		(void)snprintf(unseen.path, sizeof(unseen.path), "%s", path);
-		errno = unseen.error;
-	}
+	if (!yes)
+		path_note_look(path);
 	return yes;
 }
 

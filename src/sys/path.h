@@ -48,9 +48,11 @@ int path_mkdirs(const char *dir, struct error *err);
 int path_make_each(
 	const char *dir, int (*make)(const char *dir, struct error *err), struct error *err);
 /* A look that a fault of the disk kept from an answer gives "no", and is noted: the next commit of
- * a store, the next program, or the end of the command fails, so nothing rests on it. So does
- * path_is_directory() and sys_read_small(). */
+ * a store, the next program, or the end of the command fails, so nothing rests on it. So do
+ * path_is_directory(), sys_read_small() and what reads a directory. */
 bool path_exists(const char *path);
+/* Notes it if errno, of a look that has failed, is such a fault. */
+void path_note_look(const char *path);
 /* -1: ERR_SYSTEM, there was such a look since the last call. */
 int path_check_looks(struct error *err);
 /* Whether an errno says nothing about the file, but that it could not be looked for. */
