@@ -107,7 +107,9 @@ async function toTheToken(t) {
     works.open();
     await ended(fixture, 'ADR-2');
   });
-  t.equal(agents.calls, ['ADR-1/audit/1 widget-audit', 'ADR-2/audit/1 widget-audit', 'ADR-1/audit/2 widget-audit'], 'agents');
+  // Which of the first two asks first is not determined.
+  t.equal(agents.calls.slice(0, 2).sort(), ['ADR-1/audit/1 widget-audit', 'ADR-2/audit/1 widget-audit'], 'agents');
+  t.equal(agents.calls.slice(2), ['ADR-1/audit/2 widget-audit'], 'the agent that was asked for again');
   const [entry] = await ledger(t, fixture);
   t.equal(entry.windows[0].consumedTokens, sentTo(log), 'tokens');
   t.equal(entry.windows[0].reservedTokens, 0, 'reserved tokens');
