@@ -359,11 +359,15 @@ static bool take_decision(struct model *m, struct model_slot *call)
 	for (const struct limit *l = reference_limits; !is(l->trigger, "budget_exceeded"); l++)
 		if (!is(l->trigger, "consecutive_failures") && at_limit(m, NULL, l->trigger))
 			model_slot(m, l->counter)->value = "";
-	for (size_t i = 0; said->changes && said->changes[i].name; i++)
-		if (is(said->changes[i].name, "state"))
+	for (size_t i = 0; said->changes && said->changes[i].name; i++) {
+		struct model_slot *s = model_slot(m, said->changes[i].name);
+
+		if (is(s->name, "state"))
 			(void)enter(m, said->changes[i].value, "troubleshooter", NULL);
 		else
-			model_slot(m, said->changes[i].name)->value = said->changes[i].value;
+			s->value = said->changes[i].value;
+		s->text = &written_here; /* also over what a person wrote there */
+	}
 	model_slot(m, "troubleshooter_calls")->value = calls; /* this is no progress */
 	return true;
 }
