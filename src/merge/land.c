@@ -292,7 +292,8 @@ static int merge_land_finish(struct landing *l, bool already, struct error *err)
 	if (l->ask->follow) {
 		if (l->part_began && l->ask->part->keep(l->ask->part->data, err) < 0)
 			return -1;
-		l->out->kept = git_follow(w->a, l->ask->follow, w->branch, w->head, w->after);
+		l->out->kept =
+			git_follow_branch(w->a, l->ask->follow, w->branch, w->head, w->after);
 	}
 	return merge_land_end(l, LAND_LANDED, NULL);
 }
@@ -465,7 +466,7 @@ int land_return(struct arena *a, struct pool *p, const char *branch, const char 
 		(ids[0] && ids[1] &&
 			git_find_landed(a, p->repo, ids[0], ids[1], NULL, &commit, err) < 0))
 		return -1;
-	*kept = commit ? git_follow(a, of.path, branch, ids[0], commit)
+	*kept = commit ? git_follow_branch(a, of.path, branch, ids[0], commit)
 		       : arena_printf(a, "'%s' has not all of its changes", target);
 	if (!*kept && pool_reclaim(a, p, branch, false, &removed, &why) < 0)
 		*kept = arena_dup(a, str_of(why.text));

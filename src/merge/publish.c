@@ -220,7 +220,8 @@ bool publish_is_foreign(struct publish *w)
 {
 	return w->theirs && !publish_contains(w, w->head, w->theirs) &&
 	       !publish_contains(w, w->onto, w->theirs) && !publish_is_left(w, w->theirs) &&
-	       !has_same_changes(w, w->theirs) && !git_was_at(w->p->repo, w->branch, w->theirs);
+	       !has_same_changes(w, w->theirs) &&
+	       !git_branch_was_at(w->p->common, w->branch, w->theirs);
 }
 
 /* ---- the throw-away worktree ---- */

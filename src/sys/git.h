@@ -137,8 +137,9 @@ struct git_tip {
 };
 int git_read_tip(struct arena *a, const char *root, struct git_tip *out, struct error *err);
 
-/* The local branch has been at this commit, by its reflog. */
-bool git_was_at(const char *root, const char *branch, const char *commit);
+/* The branch of the repository with this common directory has been at this commit, by its reflog.
+ */
+bool git_branch_was_at(const char *common, const char *branch, const char *commit);
 
 /* The default branch as this clone knows it, in the arena. */
 struct git_default {
@@ -288,7 +289,7 @@ void git_clear_locks(const char *root, const char *branch);
 
 /* A work tree goes with its branch from one commit to another. Files that somebody has changed
  * stay, and the branch too. Returns why it stays where it is, in the arena; NULL: it does not. */
-const char *git_follow(
+const char *git_follow_branch(
 	struct arena *a, const char *dir, const char *branch, const char *from, const char *to);
 
 /*

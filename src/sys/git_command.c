@@ -167,33 +167,3 @@ int git_check_status(
 	err->code = refused ? ERR_CHECK : ERR_SYSTEM;
 	return -1;
 }
-
-int git_find_repository(struct arena *a, const char *from, const char **tree, const char **common,
-	struct error *err)
-{
-	const char *const argv[] = {"git", "-C", from, "rev-parse", "--path-format=absolute",
-		"--git-common-dir", "--absolute-git-dir", "--show-toplevel", NULL};
-	const struct git_command c = {.name = "git rev-parse", .argv = argv};
-	CLEANUP(buf_release) struct buf out = BUF_INIT;
-	struct str rest, line[3] = {{0}};
-	int status;
-
-	if (git_command(&c, &out, &status, err) < 0)
-		return -1;
-	rest = buf_str(&out);
-	for (size_t i = 0; i < COUNT(line) && str_line(&rest, &line[i]); i++)
-		;
-	if (!str_starts(line[0], "/")) {
-		if (git_check_status(c.name, status, &out, false, err) == 0)
-			(void)error_set(
-				err, ERR_STATE, "git printed '%.*s'", (int)line[0].n, line[0].p);
-		err->code = ERR_STATE;
-		return error_prefix(err, "cannot use the repository of '%s'", from);
-	}
-	*common = path_real(a, arena_dup(a, line[0]));
-	if (!str_eq(line[0], line[1])) /* of a linked work tree */
-		*tree = git_main_tree(a, *common);
-	else /* a bare one has no work tree: git says so, and fails */
-		*tree = status == 0 ? path_real(a, arena_dup(a, line[2])) : *common;
-	return 0;
-}

@@ -432,7 +432,7 @@ int git_find_differing(struct arena *a, const char *root, const char *from, cons
 /* ---- after others have moved the branch ---- */
 
 /* It compares times of files, which a copy or a build may have touched: they are read first. */
-const char *git_follow(
+const char *git_follow_branch(
 	struct arena *a, const char *dir, const char *branch, const char *from, const char *to)
 {
 	const char *const refresh[] = {GIT_QUIET, "update-index", "-q", "--refresh", NULL};

@@ -487,18 +487,6 @@ void git_config_core(struct arena *a, const char *common, struct git_core *out)
 	}
 }
 
-const char *git_main_tree(struct arena *a, const char *common)
-{
-	struct git_core core;
-
-	git_config_core(a, common, &core);
-	if (core.bare)
-		return common;
-	if (core.worktree)
-		return path_real(a, path_join(a, common, core.worktree));
-	return strcmp(path_base(common).p, ".git") == 0 ? arena_dup(a, path_dir(common)) : common;
-}
-
 /* ---- URLs ---- */
 
 static struct str tail(struct str s, size_t at)

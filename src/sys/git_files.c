@@ -5,7 +5,6 @@
  * ignore, and a repository that is not plain, are left to libgit2 (git.c).
  */
 #include <ctype.h>
-#include <fcntl.h>
 #include <fnmatch.h>
 #include <sys/stat.h>
 #include "src/sys/git.h"
@@ -353,31 +352,4 @@ int git_find_files_plain(struct arena *a, const char *root, bool (*want)(struct 
 	if (!plain.unsure)
 		git_search_list(&s, paths, n);
 	return !plain.unsure;
-}
-
-/* ---- info/exclude ---- */
-
-int git_exclude(struct arena *a, const char *common, const char *dir, struct error *err)
-{
-	CLEANUP(buf_release) struct buf text = BUF_INIT, line = BUF_INIT;
-	const char *file = path_join(a, common, "info/exclude");
-	CLEANUP(base_close) int fd = -1;
-	bool missing = false;
-
-	buf_addc(&text, '\n');
-	if (sys_read_file(&text, file, RULES_MAX, &missing, err) < 0 && !missing)
-		return -1;
-	buf_addc(&line, '\n');
-	for (const char *c = dir; *c; c++) /* as gitignore(5) has it */
-		buf_addf(&line, "%s%c", strchr("\\*?[ ", *c) ? "\\" : "", *c);
-	buf_adds(&line, "/\n");
-	if (str_find(buf_str(&text), buf_str(&line)) < text.len)
-		return 0;
-	(void)mkdir(path_join(a, common, "info"), 0777);
-	/* It may be a link to a file that several repositories share. */
-	fd = open(file, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0666);
-	return fd < 0 ? error_errno(err, "cannot write '%s'", file)
-		      : sys_write_all(fd,
-				str_sub(buf_str(&line), str_ends(buf_str(&text), "\n"), line.len),
-				file, err);
 }

@@ -389,15 +389,13 @@ bool git_is_branch_name(const char *name)
 	return !bad;
 }
 
-bool git_was_at(const char *root, const char *branch, const char *commit)
+bool git_branch_was_at(const char *common, const char *branch, const char *commit)
 {
 	CLEANUP(arena_release) struct arena a = {0};
 	CLEANUP(buf_release) struct buf log = BUF_INIT;
 	struct error ignored;
-	char *own, *common;
 
-	return git_directories(&a, root, &own, &common) &&
-	       sys_read_file(&log, arena_printf(&a, "%s/logs/" HEADS "%s", common, branch),
+	return sys_read_file(&log, arena_printf(&a, "%s/logs/" HEADS "%s", common, branch),
 		       REFLOG_MAX, NULL, &ignored) == 0 &&
 	       str_find(buf_str(&log), str_of(commit)) < log.len;
 }
