@@ -43,10 +43,11 @@ static void read_merges(struct prediction *p, struct str rest)
 		struct str tree = predict_take(&rest), path;
 
 		while ((path = predict_take(&rest)).n)
-			json_push_str(paths, path);
+			if (!git_is_changelog(path.p))
+				json_push_str(paths, path);
 		if (of->with < 0)
 			one->merged = clean && str_is(tree, p->tree);
-		if (clean)
+		if (clean || !json_first(paths))
 			continue;
 		add_conflict(one, of->with < 0 ? p->target : p->list[of->with].name, paths);
 		if (of->with >= 0)

@@ -5,7 +5,7 @@
 
 enum { REMOTE_S = 300, LOCAL_S = 600 };
 
-#define REPLAY GIT_QUIET, "-c", "merge.directoryRenames=false"
+#define REPLAY GIT_QUIET, "-c", "merge.directoryRenames=false", "-c", "merge.conflictStyle=merge"
 
 struct publish_call {
 	const char *dir; /* NULL: the repository */
@@ -242,28 +242,6 @@ static int publish_discard(struct publish *w, struct error *err)
 				.argv = WORDS("sh", "-c", script, "sh", w->dir));
 }
 
-/* Of the rebase that has stopped there: -1, *err as before, if there are none. */
-static int publish_read_conflicts(struct publish *w)
-{
-	CLEANUP(buf_release) struct buf out = BUF_INIT;
-	VEC(const char *) list = {0};
-
-	if (GIT(w, &(struct error){0}, .dir = w->dir, .name = "git diff", .out = &out,
-		    .argv = WORDS(GIT_QUIET, "diff", "--name-only", "--no-renames",
-			    "--diff-filter=U", "-z")) < 0)
-		return -1;
-	for (size_t i = 0; i < out.len; i += strlen(out.s + i) + 1) {
-		CLEANUP(buf_release) struct buf name = BUF_INIT;
-
-		buf_adds(&name, out.s + i);
-		buf_utf8_repair(&name);
-		vec_push_in(w->a, &list, arena_dup(w->a, buf_str(&name)));
-	}
-	vec_push_in(w->a, &list, NULL);
-	w->paths = list.items;
-	return list.n > 1 ? 0 : -1;
-}
-
 /* A rebase would lose what merge commits have resolved: a branch that has some merges the target.
  */
 static int publish_replay(struct publish *w, struct error *err)
@@ -273,6 +251,7 @@ static int publish_replay(struct publish *w, struct error *err)
 	const char *const *rebase = WORDS(REPLAY, "rebase", "--merge", "--no-update-refs",
 		"--no-autosquash", "--no-autostash", w->onto);
 	const char *const *merge = WORDS(REPLAY, "merge", "--no-ff", "-m", why, w->onto);
+	const char *const *again, *const *command;
 	CLEANUP(buf_release) struct buf merges = BUF_INIT;
 	struct git_tip tip;
 
@@ -280,9 +259,17 @@ static int publish_replay(struct publish *w, struct error *err)
 		    .argv = WORDS(
 			    "git", "rev-list", "--merges", "-n1", w->head, "--not", w->onto)) < 0)
 		return -1;
-	if (GIT(w, err, .dir = w->dir, .name = merges.len ? "git merge" : "git rebase",
-		    .argv = merges.len ? merge : rebase) < 0)
-		return w->g->interrupted ? -1 : publish_read_conflicts(w);
+	again = WORDS(REPLAY, merges.len ? "merge" : "rebase", "--continue");
+	for (command = merges.len ? merge : rebase;; command = again) {
+		if (GIT(w, err, .dir = w->dir, .name = merges.len ? "git merge" : "git rebase",
+			    .argv = command) == 0)
+			break;
+		if (w->g->interrupted ||
+			git_join_changelogs(w->a, w->dir, merges.len > 0, &w->paths, err) < 0)
+			return -1;
+		if (w->paths)
+			return 0;
+	}
 	if (git_read_tip(w->a, w->dir, &tip, err) < 0)
 		return -1;
 	w->after = tip.commit;

@@ -659,8 +659,9 @@ static int digest_binary(const git_diff_delta *d, const git_diff_binary *binary,
 static int digest_line(
 	const git_diff_delta *d, const git_diff_hunk *hunk, const git_diff_line *line, void *data)
 {
-	(void)d;
 	(void)hunk;
+	if (line->origin == ' ' && git_is_changelog(d->new_file.path))
+		return 0;
 	buf_addc(data, line->origin);
 	buf_add(data, (struct str){line->content, line->content_len});
 	return 0;

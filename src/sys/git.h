@@ -227,8 +227,8 @@ int git_count_commits(
 const char *git_fork_point(struct arena *a, const char *root, const char *one, const char *other);
 enum { GIT_PATCH_TEXT = 33 }; /* with its NUL */
 /* A digest of the changes between two commits, as `git patch-id --verbatim` makes one: without line
- * numbers, with blanks and context; a binary file counts by its blob. "": a commit cannot be read,
- * or nothing differs. No process. */
+ * numbers, with blanks and context, but that of a changelog; a binary file counts by its blob. "":
+ * a commit cannot be read, or nothing differs. No process. */
 void git_patch_digest(const char *root, const char *from, const char *to, char out[GIT_PATCH_TEXT]);
 /* How the changes between the commits `from` and `to` differ from those between `base` and `was`:
  * the difference of their patches without line numbers, its first 4000 bytes, in the arena. NULL: a
@@ -286,6 +286,18 @@ int git_fetch_branch(const char *root, const char *branch, bool *fetched, struct
  * tree that nobody but the machine and its agents uses. They stay while a process works there: a
  * `git commit` whose hook runs has its lock not open. */
 void git_clear_locks(const char *root, const char *branch);
+
+/* A `CHANGELOG.md`: both lists are kept where two branches have added to one. */
+bool git_is_changelog(const char *path);
+/* Keeps both sides of each conflict in the text of one, the first side first, or the second. False
+ * if a side has something else than bullets, nothing is in conflict, or the text is over 1,000,000
+ * bytes. */
+bool git_join_lists(struct str text, bool second_first, struct buf *out);
+/* A rebase or a merge has stopped in the work tree `dir`: joins the changelogs in conflict, so that
+ * it can continue. *left: the other files in conflict, NULL at the end, in the arena; NULL: there
+ * are none, and *err is clear. -1, with *err as it was: nothing is in conflict. */
+int git_join_changelogs(struct arena *a, const char *dir, bool second_first,
+	const char *const **left, struct error *err);
 
 /* A work tree goes with its branch from one commit to another. Files that somebody has changed
  * stay, and the branch too. Returns why it stays where it is, in the arena; NULL: it does not. */
