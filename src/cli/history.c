@@ -84,6 +84,66 @@ static int run_diff(struct invocation *in, struct error *err)
 	return history_diff(in->arena, &q.place, q.rev[0], q.rev[1], in->out, err);
 }
 
+/* Why the commits of an operation are taken as they are recorded, for people. */
+static const char *why_taken(const char *op)
+{
+	static const char *const why[][2] = {
+		{"record", "answers that changed nothing"},
+		{"run", "what a run noted of its agents"},
+		{"retry", "begun again after a failure"},
+		{"wait", "waits for a usage limit"},
+		{"restore", "restored to an earlier revision"},
+		{"give back", "leases that a session gave back"},
+		{"edit", "edited by hand"},
+		{"removed", "removed by hand"},
+		{"import", "taken over without a journal"},
+		{"fork", "the beginning of a fork"},
+		{"request", "what people asked of a run"},
+		{"exec", "calls of exec that renewed a lease"},
+		{"keep", "leases that a run kept"},
+		{"clock set back", "new ends of leases after the clock was set back"},
+	};
+
+	for (size_t i = 0; i < COUNT(why); i++)
+		if (strcmp(why[i][0], op) == 0)
+			return why[i][1];
+	return op;
+}
+
+static long long number(const json *of, const char *key)
+{
+	return (long long)json_get_int(of, key, 0);
+}
+
+static void report_difference(const json *d, struct buf *out)
+{
+	const char *by = json_get_str(d, "by");
+
+	buf_addf(out, "revision %lld (%s)", number(d, "rev"), json_get_str(d, "op"));
+	if (json_get(d, "line"))
+		buf_addf(out, ", line %lld of the %s:\n  recorded: %s\n  replayed: %s\n",
+			number(d, "line"), json_get_str(d, "what"), json_get_str(d, "recorded"),
+			json_get_str(d, "replayed"));
+	else
+		buf_addf(out, ": %s\n", json_get_str(d, "what"));
+	if (by)
+		buf_addf(out, "  it was written by version %s, this is %s\n", by, DEV_TEAM_VERSION);
+}
+
+static void report(const json *result, struct buf *out)
+{
+	const json *first = json_get(result, "first");
+
+	buf_addf(out, "%s: %lld commits, %lld events; %lld replayed, %lld differ\n",
+		json_get_str(result, "file"), number(result, "commits"), number(result, "events"),
+		number(result, "replayed"), number(result, "differ"));
+	for (const json *t = json_first(json_get(result, "taken")); t; t = json_next(t))
+		buf_addf(out, "taken as they are: %lld, %s\n", (long long)json_int(t, 0),
+			why_taken(json_key(t)));
+	if (json_first(first))
+		report_difference(first, out);
+}
+
 static int history_run_verify(struct invocation *in, struct error *err)
 {
 	const struct history_options *o = in->values;
@@ -96,7 +156,7 @@ static int history_run_verify(struct invocation *in, struct error *err)
 	if (o->json)
 		json_print_line(in->out, json_copy(result));
 	else
-		replay_report(result, in->out);
+		report(result, in->out);
 	return json_is_true(json_get(result, "same")) ? 0 : ERR_CHECK;
 }
 

@@ -69,23 +69,25 @@ static int spec_file_names(
 	return 0;
 }
 
-static int search_specs(
-	void *data, struct arena *a, const char *id, char ***paths, size_t *n, struct error *err)
+static int search_specs(void *data, struct arena *a, const struct environment_input *input,
+	json **answer, struct error *err)
 {
 	const char *const *repo = data;
-	size_t all, found = 0;
+	CLEANUP(json_free) json *found = json_array();
+	char **paths;
+	size_t n;
 
-	if (git_find_files(a, *repo, environment_is_spec, paths, &all, err) < 0)
+	if (git_find_files(a, *repo, environment_is_spec, &paths, &n, err) < 0)
 		return -1;
-	for (size_t i = 0; i < all; i++) {
+	for (size_t i = 0; i < n; i++) {
 		bool names;
 
-		if (spec_file_names(*repo, (*paths)[i], str_of(id), &names, err) < 0)
+		if (spec_file_names(*repo, paths[i], str_of(input->text), &names, err) < 0)
 			return -1;
 		if (names)
-			(*paths)[found++] = (*paths)[i];
+			json_push_str(found, str_of(paths[i]));
 	}
-	*n = found;
+	*answer = json_copy(found);
 	return 0;
 }
 
@@ -155,23 +157,30 @@ static int local_environment_push(
 
 /* The effects that change something outside. */
 static const struct {
-	enum effect effect;
+	const char *name;
 	/* In the item's place. */
 	int (*carry_out)(
 		const struct item_place *place, const char *id, bool *done, struct error *err);
 } effects[] = {
-	{EFFECT_COMMIT, local_environment_commit_leftovers},
-	{EFFECT_PUSH, local_environment_push},
+	{"commit", local_environment_commit_leftovers},
+	{"push", local_environment_push},
 };
 
-static int local_environment_carry_out(void *data, const struct effect_kind *kind,
-	const struct item_place *place, const char *id, bool *done, struct error *err)
+static int local_environment_carry_out(void *data, struct arena *a,
+	const struct environment_input *input, json **answer, struct error *err)
 {
-	(void)data;
-	for (size_t i = 0; i < COUNT(effects); i++)
-		if (effects[i].effect == kind->effect)
-			return effects[i].carry_out(place, id, done, err);
-	return error_set(err, ERR_SYSTEM, "nothing carries out '%s'", kind->name);
+	bool done;
+
+	(void)data, (void)a;
+	for (size_t i = 0; i < COUNT(effects); i++) {
+		if (strcmp(effects[i].name, input->what) != 0)
+			continue;
+		if (effects[i].carry_out(input->place, input->text, &done, err) < 0)
+			return -1;
+		*answer = json_string(done ? STR("yes") : STR("no"));
+		return 0;
+	}
+	return error_set(err, ERR_SYSTEM, "nothing carries out '%s'", input->what);
 }
 
 static int local_environment_read_forge(void *data, struct arena *a,

@@ -36,28 +36,20 @@ int environment_check_specs(
 	return 0;
 }
 
-/* find_spec() refuses a name that is not UTF-8, and nothing is saved. */
-static void note_specs(struct engine_run *r, char *const *paths, size_t n)
-{
-	json *list = json_array();
-
-	for (size_t i = 0; i < n; i++)
-		if (!str_utf8_fault(str_of(paths[i])))
-			json_push_str(list, str_of(paths[i]));
-	context_seen(r->e->file, "specs", list);
-}
-
 static int search_spec(struct engine_run *r, struct error *err)
 {
 	const struct environment *env = r->e->environment;
-	char **paths;
+	const struct environment_input input = {.what = "specs", .text = r->e->id, .always = true};
+	CLEANUP(json_free) json *specs = NULL;
+	char *const *paths;
 	size_t n;
 
 	if (context_get(r->doc, "spec_path").n || context_get(r->doc, "parent").n)
 		return 0;
-	if (env->find_specs(env->data, &r->arena, r->e->id, &paths, &n, err) < 0)
+	if (env->find_specs(env->data, &r->arena, &input, &specs, err) < 0)
 		return -1;
-	note_specs(r, paths, n);
+	context_seen(r->e->file, input.what, json_copy(specs));
+	paths = (char *const *)json_dup_texts(&r->arena, specs, &n);
 	if (environment_check_specs(r->e->repo, r->e->id, paths, n, err) < 0)
 		return -1;
 	context_set(r->doc, "spec_path", str_of(paths[0]));
@@ -115,6 +107,9 @@ static int effects_carry_out(
 {
 	const struct environment *env = r->e->environment;
 	struct item_place place;
+	const struct environment_input input = {
+		.what = kind->name, .text = r->e->id, .place = &place, .always = true};
+	CLEANUP(json_free) json *answer = NULL;
 	bool done;
 
 	if (kind->effect == EFFECT_COMMIT && engine_load_marks(r, err) < 0)
@@ -123,7 +118,7 @@ static int effects_carry_out(
 		return -1;
 	place = engine_place(r);
 	context_note(r->e->file, kind->waiting);
-	if (env->carry_out(env->data, kind, &place, r->e->id, &done, err) < 0) {
+	if (env->carry_out(env->data, &r->arena, &input, &answer, err) < 0) {
 		if (err->code == ERR_CHECK && kind->effect == EFFECT_PUSH &&
 			engine_evidence_declined(r, err->text))
 			return declined_again(r, err);
@@ -134,7 +129,7 @@ static int effects_carry_out(
 	}
 	if (kind->effect == EFFECT_COMMIT)
 		engine_forget_marks(r);
-	done = done || (r->earlier & kind->effect);
+	done = str_is(str_of(json_text(answer)), "yes") || (r->earlier & kind->effect);
 	r->earlier &= ~(unsigned)kind->effect;
 	context_seen(r->e->file, kind->name, json_string(done ? STR("yes") : STR("no")));
 	if (done) {

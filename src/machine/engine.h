@@ -53,10 +53,11 @@ void admission_from_json(struct arena *a, const json *event, struct admission *o
 /* What a step asks for; its answer is in the journal under the name `what`. */
 struct environment_input {
 	const char *what;
-	const char *text; /* a path, a command, or the URL of a pull request */
+	const char *text; /* a path, a command, the URL of a pull request, or the work item's id */
 	const struct item_place *place;
 	const struct evidence_query *evidence;
 	const struct project_query *project;
+	bool always; /* the journal has the answer also if it is the same as the last one */
 };
 /* *answer: as the journal keeps it, the caller's; NULL: there is none. */
 typedef int environment_ask(void *data, struct arena *a, const struct environment_input *input,
@@ -64,31 +65,29 @@ typedef int environment_ask(void *data, struct arena *a, const struct environmen
 
 /* Each function returns 0, or -1 with *err. On -1 nothing is saved and the call can be repeated. */
 struct environment {
-	/* Paths, relative to the repository, of the `_spec_*.md` files that name `id`. */
-	int (*find_specs)(void *data, struct arena *a, const char *id, char ***paths, size_t *n,
-		struct error *err);
+	/* "specs": paths, relative to the repository, of the `_spec_*.md` files that name the item.
+	 */
+	environment_ask *find_specs;
 	/* Reads the "spec" or "config" at the path `text` of the user's checkout, also if it is not
 	 * committed: {"path", "digest" (digest_text()), "text"}. May be NULL. */
 	environment_ask *read_input;
 	/*
-	 * Chooses where the item is worked on, or checks that the work can go on at the chosen
-	 * place. *changed: it was chosen, or made again. The program may be killed before the
-	 * outcome is saved, and the call is repeated then: it must find the same place. NULL: the
-	 * repository of the call, and actions name no directory.
+	 * "place": chooses where the item is worked on, or checks that the work can go on at the
+	 * chosen place. The answer is the place (place_to_json()) if it was chosen or made again.
+	 * The program may be killed before that is saved, and the call is repeated then: it must
+	 * find the same place. NULL: the repository of the call, and actions name no directory.
 	 */
-	int (*enter)(void *data, struct arena *a, const char *id, struct item_place *place,
-		bool *changed, struct error *err);
+	environment_ask *enter;
 	/* "marks": what is changed in the place and not committed, as in place.h. May be NULL. */
 	environment_ask *marks;
 	/* "script": takes that of the validation command `text` from the user's checkout, if the
 	 * place has none: {"path", "digest"}; none too if nothing has changed. May be NULL. */
 	environment_ask *take_script;
-	/* Carries out an effect for work item `id`; *done: there was something to do. The program
-	 * may be killed before the outcome is saved, and the call is repeated then: an effect that
-	 * was carried out before finds nothing to do. -1 with ERR_CHECK: the agent must correct
-	 * something first. */
-	int (*carry_out)(void *data, const struct effect_kind *kind, const struct item_place *place,
-		const char *id, bool *done, struct error *err);
+	/* "commit", "push": carries out the effect: "yes", or "no" if there was nothing to do. The
+	 * program may be killed before the outcome is saved, and the call is repeated then: an
+	 * effect that was carried out before finds nothing to do. -1 with ERR_CHECK: the agent must
+	 * correct something first. */
+	environment_ask *carry_out;
 	/* Of the pull request `text`: its failing "checks", or the unanswered "comments" of people,
 	 * as a text; empty if there are none, no answer if no program can read them. May be NULL.
 	 */

@@ -30,19 +30,24 @@ static bool needs_place(const struct engine_run *r)
 int engine_enter_place(struct engine_run *r, struct error *err)
 {
 	const struct environment *env = r->e->environment;
-	bool changed = false;
+	const struct environment_input input = {
+		.what = "place", .text = r->e->id, .place = &r->place};
+	const char *script = r->place.script;
+	CLEANUP(json_free) json *place = NULL;
 
 	if (!env->enter || r->entered || !needs_place(r))
 		return 0;
 	if (!r->place.directory)
 		context_note(r->e->file, "git worktree");
-	if (env->enter(env->data, &r->arena, r->e->id, &r->place, &changed, err) < 0)
+	if (env->enter(env->data, &r->arena, &input, &place, err) < 0)
 		return -1;
 	r->entered = true;
-	if (!changed)
+	if (!place)
 		return 0;
-	context_seen(r->e->file, "place", place_to_json(&r->place, r->e->file->dir));
-	place_store(r->e->file, &r->place);
+	context_seen(r->e->file, "place", json_copy(place));
+	place_from_json(&r->arena, place, r->e->file->dir, &r->place);
+	r->place.script = script;
+	context_put_json(r->e->file, PLACE_KEY, place);
 	return 0;
 }
 

@@ -151,7 +151,7 @@ static int collect_evidence(
 	struct engine_run *r, struct evidence_query *q, struct evidence *found, struct error *err)
 {
 	const struct environment *env = r->e->environment;
-	const struct environment_input input = {.what = "evidence", .evidence = q};
+	const struct environment_input input = {.what = "evidence", .evidence = q, .always = true};
 	struct item_place place = engine_place(r);
 	json *answer = NULL;
 

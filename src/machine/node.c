@@ -234,7 +234,7 @@ static int node_ask(struct engine_run *r, struct project_query *q, json **facts,
 {
 	CLEANUP(buf_release) struct buf text = BUF_INIT;
 	const struct environment *env = r->e->environment;
-	const struct environment_input input = {.what = "project", .project = q};
+	const struct environment_input input = {.what = "project", .project = q, .always = true};
 
 	q->all = r->e->workflow->declared->manifest->reads_project;
 	if (!env->project || (!q->update && !q->flags.n && !q->paths.n && !q->all))

@@ -105,8 +105,8 @@ static int gate_run_of(const struct run_entry *e, struct run_worktree *w,
 	return 0;
 }
 
-int run_gate_carry_out(void *data, const struct effect_kind *kind, const struct item_place *place,
-	const char *id, bool *done, struct error *err)
+int run_gate_carry_out(void *data, struct arena *a, const struct environment_input *input,
+	json **answer, struct error *err)
 {
 	CLEANUP(pool_close) struct pool pool = {0};
 	CLEANUP(gate_drop) struct gate *gate = NULL;
@@ -119,9 +119,9 @@ int run_gate_carry_out(void *data, const struct effect_kind *kind, const struct 
 
 	if (gate_run_of(e, &w, &r, err) < 0)
 		return -1;
-	item = r ? gate_item_of_state(e->arena, r, e->file, id, &stage) : NULL;
+	item = r ? gate_item_of_state(e->arena, r, e->file, input->text, &stage) : NULL;
 	if (!item)
-		return environment_local.carry_out(data, kind, place, id, done, err);
+		return environment_local.carry_out(data, a, input, answer, err);
 	wait = gate_ask_for(r, item, stage);
 	if (e->call->gate_busy)
 		wait.wait_ms = 0;
@@ -134,7 +134,7 @@ int run_gate_carry_out(void *data, const struct effect_kind *kind, const struct 
 	}
 	if (gate_descriptor(gate)) /* the programs of the effect have the lock, too */
 		(void)fcntl(gate_descriptor(gate), F_SETFD, 0);
-	return environment_local.carry_out(data, kind, place, id, done, err);
+	return environment_local.carry_out(data, a, input, answer, err);
 }
 
 void run_gate_end(struct arena *a, const struct run_item *r, const char *item)

@@ -543,26 +543,35 @@ static int find_moved(struct arena *a, struct run_entry *e, struct item_place *p
 	return *moved ? git_read_identity(a, place->directory, &place->identity, err) : 0;
 }
 
-int run_place_enter(void *data, struct arena *a, const char *id, struct item_place *place,
-	bool *changed, struct error *err)
+int run_place_enter(void *data, struct arena *a, const struct environment_input *input,
+	json **answer, struct error *err)
 {
 	struct run_entry *e = data;
-	bool in_place = place->directory ? place->in_place : e->in_place, moved = false;
+	struct item_place place = *input->place;
+	CLEANUP(json_free) json *was = NULL, *is = NULL;
+	CLEANUP(buf_release) struct buf before = BUF_INIT, after = BUF_INIT;
+	const char *id = input->text;
+	bool in_place = place.directory ? place.in_place : e->in_place, changed = false,
+	     moved = false;
 
-	if (find_moved(a, e, place, &moved, err) < 0)
+	if (find_moved(a, e, &place, &moved, err) < 0)
 		return -1;
-	if (place->directory && !place->in_place) /* the last agent may have been killed */
-		git_clear_locks(place->directory, place->branch);
+	if (place.directory && !place.in_place) /* the last agent may have been killed */
+		git_clear_locks(place.directory, place.branch);
 	if ((e->in_place && !in_place) || (e->call->own_worktree && in_place))
 		return error_set(err, ERR_STATE,
 			"'%s' already works in '%s': --%s is only for its first step", id,
-			place->directory, in_place ? "worktree" : "in-place");
-	if ((in_place ? checkout_enter(a, e, id, place, changed, err)
-		      : enter_worktree(a, e, id, place, changed, err)) < 0)
+			place.directory, in_place ? "worktree" : "in-place");
+	if ((in_place ? checkout_enter(a, e, id, &place, &changed, err)
+		      : enter_worktree(a, e, id, &place, &changed, err)) < 0)
 		return -1;
-	if (moved || *changed || !place->repo || !path_exists(place->repo)) {
-		*changed = true;
-		place->repo = e->repo;
-	}
+	if (moved || changed || !place.repo || !path_exists(place.repo))
+		place.repo = e->repo;
+	was = place_to_json(input->place, e->file->dir);
+	is = place_to_json(&place, e->file->dir);
+	json_print(&before, was);
+	json_print(&after, is);
+	if (!str_eq(buf_str(&before), buf_str(&after)))
+		*answer = json_copy(is);
 	return 0;
 }

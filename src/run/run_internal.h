@@ -201,8 +201,7 @@ void run_quota_limit(struct arena *a, const struct run_item *r, const json *acti
 	const char *harness, int64_t until);
 
 /* environment.enter() */
-int run_place_enter(void *data, struct arena *a, const char *id, struct item_place *place,
-	bool *changed, struct error *err);
+environment_ask run_place_enter;
 /* environment.evidence(): what an agent did to its worktree refutes its answer. */
 environment_ask run_place_evidence;
 
@@ -222,8 +221,7 @@ int run_gate_take(struct arena *a, struct run_item *r, const json *action, struc
 	struct error *err);
 /* environment.carry_out(), under the gate in such a state. -1: also as struct run_step_call has
  * `gate_busy`. */
-int run_gate_carry_out(void *data, const struct effect_kind *kind, const struct item_place *place,
-	const char *id, bool *done, struct error *err);
+environment_ask run_gate_carry_out;
 /* After a step: the item's place in the line ends, unless it is in such a state and has actions to
  * carry out. Best effort, as the next. */
 void run_gate_leave(

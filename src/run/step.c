@@ -142,15 +142,14 @@ static void set_call(struct engine *e, const struct run_step_call *call)
 /* ---- the first step ---- */
 
 /* environment.find_specs(): what the check of the first step has found. */
-static int found_specs(
-	void *data, struct arena *a, const char *id, char ***paths, size_t *n, struct error *err)
+static int found_specs(void *data, struct arena *a, const struct environment_input *input,
+	json **answer, struct error *err)
 {
 	const struct run_entry *e = data;
 
 	if (!e->first->specs)
-		return environment_local.find_specs(data, a, id, paths, n, err);
-	*paths = e->first->specs;
-	*n = e->first->n_specs;
+		return environment_local.find_specs(data, a, input, answer, err);
+	*answer = json_texts((const char *const *)e->first->specs, e->first->n_specs);
 	return 0;
 }
 

@@ -381,15 +381,18 @@ static const char *ignored_spec(struct arena *a, struct preflight *p)
 /* Agents get its text with their task, whether it is committed or not. */
 static void preflight_check_spec(struct arena *a, struct preflight *p)
 {
+	const struct environment_input input = {.what = "specs", .text = p->id};
+	CLEANUP(json_free) json *specs = NULL;
 	const char *unreadable, *ignored, *text;
 	struct error err;
 
 	if (!p->id || p->has_spec || !workflow_state(p->workflow, "spec-finding"))
 		return;
-	if (environment_local.find_specs(&p->repo, a, p->id, &p->specs, &p->n_specs, &err) < 0) {
+	if (environment_local.find_specs(&p->repo, a, &input, &specs, &err) < 0) {
 		fail_with(a, p, "spec", &err);
 		return;
 	}
+	p->specs = (char **)json_dup_texts(a, specs, &p->n_specs);
 	ignored = p->n_specs ? NULL : ignored_spec(a, p);
 	if (ignored) {
 		fail(a, p, ERR_INPUT, "spec",

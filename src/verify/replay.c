@@ -29,7 +29,7 @@ struct replay {
 	int64_t commits, events; /* read up to `next` */
 
 	json *note;            /* of the first commit of the operation */
-	const char *op;        /* of the note; "": none */
+	const char *op;        /* of the note */
 	int64_t part;          /* of the operation's commits that the store has, the last one */
 	size_t taken;          /* inputs of the operation */
 	struct str admissions; /* the events of `next` behind the last one that was asked for */
@@ -51,7 +51,7 @@ static const char *op_of(const json *note)
 {
 	const char *op = json_get_str(note, "op");
 
-	return op ? op : "";
+	return op ? op : "unknown";
 }
 
 static void read_next(struct replay *r)
@@ -92,9 +92,8 @@ static const json *replay_peek(const struct replay *r)
 }
 
 /* The same if it is a `what`, else NULL. Its time is the time from now on. */
-static const json *replay_take(void *data, const char *what)
+static const json *replay_take(struct replay *r, const char *what)
 {
-	struct replay *r = data;
 	const json *seen = replay_peek(r);
 
 	if (!json_str_is(seen, "what", what))
@@ -104,68 +103,21 @@ static const json *replay_take(void *data, const char *what)
 	return seen;
 }
 
-/* Of an input that is in the journal only if it is the first one or has changed. */
-static const json *replay_take_value(void *data, const char *what)
-{
-	return json_get(replay_take(data, what), "value");
-}
-
-static int replay_lacks(const char *what, struct error *err)
-{
-	return error_set(err, ERR_SYSTEM, "the journal has no result of '%s'", what);
-}
-
-static int replay_find_specs(
-	void *data, struct arena *a, const char *id, char ***paths, size_t *n, struct error *err)
-{
-	const json *list = replay_take_value(data, "specs");
-
-	(void)id;
-	*paths = (char **)json_dup_texts(a, list, n);
-	return list ? 0 : replay_lacks("specs", err);
-}
-
-static int replay_carry_out(void *data, const struct effect_kind *kind,
-	const struct item_place *place, const char *id, bool *done, struct error *err)
-{
-	const json *value = replay_take_value(data, kind->name);
-	const char *fault = json_get_str(value, "fault");
-
-	(void)place, (void)id;
-	if (!value)
-		return replay_lacks(kind->name, err);
-	*done = str_is(str_of(json_text(value)), "yes");
-	return fault ? error_set(err, ERR_CHECK, "%s", fault) : 0;
-}
-
-/* Without a value: it could not be read then. What is as before, and what no program could read, is
- * not in the journal; evidence and facts of the project always are. */
+/* Without a value: it could not be read then. An answer that is as before, or that no program could
+ * give, is not in the journal. */
 static int replay_ask(void *data, struct arena *a, const struct environment_input *input,
 	json **answer, struct error *err)
 {
 	const json *seen = replay_take(data, input->what), *value = json_get(seen, "value");
+	const char *fault = json_get_str(value, "fault");
 
 	(void)a;
 	if (seen && !value)
 		return error_set(err, ERR_SYSTEM, "the %s could not be read then", input->what);
-	if (!seen && (input->evidence || input->project))
-		return replay_lacks(input->what, err);
+	if (!seen && input->always)
+		return error_set(err, ERR_SYSTEM, "the journal has no result of '%s'", input->what);
 	*answer = value ? json_copy(value) : NULL;
-	return 0;
-}
-
-/* Only a place that was chosen, or made again, is in the journal. */
-static int replay_enter(void *data, struct arena *a, const char *id, struct item_place *place,
-	bool *changed, struct error *err)
-{
-	const struct replay *r = data;
-	const json *value = replay_take_value(data, "place");
-
-	(void)id, (void)err;
-	*changed = value != NULL;
-	if (value)
-		place_from_json(a, value, r->file.dir, place);
-	return 0;
+	return fault ? error_set(err, ERR_CHECK, "%s", fault) : 0;
 }
 
 /* Only a script that was running is in the journal. */
@@ -208,7 +160,7 @@ static int replay_holder(
 	void *data, struct context_file *f, struct lease_holder *h, struct error *err)
 {
 	const struct replay *r = data;
-	const json *value = replay_take_value(data, "holder");
+	const json *value = json_get(replay_take(data, "holder"), "value");
 
 	if (lease_read(f, h, err) < 0)
 		return -1;
@@ -218,12 +170,12 @@ static int replay_holder(
 	return 0;
 }
 
-static const struct environment from_journal = {.find_specs = replay_find_specs,
+static const struct environment from_journal = {.find_specs = replay_ask,
 	.read_input = replay_ask,
-	.enter = replay_enter,
+	.enter = replay_ask,
 	.marks = replay_ask,
 	.take_script = replay_ask,
-	.carry_out = replay_carry_out,
+	.carry_out = replay_ask,
 	.read_forge = replay_ask,
 	.evidence = replay_ask,
 	.project = replay_ask,
@@ -325,6 +277,7 @@ static enum store_status commit_again(struct store *s, struct arena *a, const st
 	(void)(differs(r, "document", value_after(r, a, &none, ITEM_DOCUMENT), document) ||
 		differs(r, "events", r->next.events, buf_str(&r->now.events)) ||
 		differs(r, "key '" PLACE_KEY "'", value_after(r, a, &none, PLACE_KEY), place));
+	r->replayed++;
 	read_next(r);
 	result->rev = r->now.rev;
 	return STORE_OK;
@@ -427,16 +380,6 @@ static bool replay_record(struct replay *r)
 	return offer.text.n > 0;
 }
 
-static bool replay_events(struct replay *r)
-{
-	if (r->next.document)
-		return false;
-	(void)context_op(&r->file, "run");
-	(void)replay_answer_events(r, &(struct answer_offer){0});
-	(void)context_log(&r->file, &r->err);
-	return true;
-}
-
 /* A long value is only in the document. */
 static bool replay_set(struct replay *r)
 {
@@ -451,83 +394,51 @@ static bool replay_set(struct replay *r)
 	return key != NULL;
 }
 
-static const struct replay_operation {
-	const char *name; /* NULL: any other */
-	bool (*run)(struct replay *r);
-	const char *taken; /* for people: why commits of the operation are taken as recorded */
-	bool edit;         /* by people, to which the store adds no events */
-} operations[] = {
-	{"step", replay_step, "step", false},
-	{"record", replay_record, "answers that changed nothing", false},
-	{"run", replay_events, "run", false},
-	{"set", replay_set, "set", false},
-	{"retry", NULL, "begun again after a failure", false},
-	{"wait", NULL, "waits for a usage limit", false},
-	{"restore", NULL, "restored to an earlier revision", false},
-	{"give back", NULL, "leases that a session gave back", false},
-	{"edit", NULL, "edited by hand", true},
-	{"removed", NULL, "removed by hand", true},
-	{"import", NULL, "taken over without a journal", false},
-	{"fork", NULL, "the beginning of a fork", false},
-	{"request", NULL, "what people asked of a run", false},
-	{"exec", NULL, "calls of exec that renewed a lease", false},
-	{"keep", NULL, "leases that a run kept", false},
-	{"clock set back", NULL, "new ends of leases after the clock was set back", false},
-	{NULL, NULL, NULL, false},
-};
-
-static const struct replay_operation *find_operation(const char *name)
-{
-	const struct replay_operation *o = operations;
-
-	while (o->name && strcmp(o->name, name) != 0)
-		o++;
-	return o;
-}
-
 /* The operation began at the time that its note has. False: it cannot be run again, and nothing was
  * done. */
-static bool run_operation(struct replay *r, const struct replay_operation *o)
+static bool run_operation(struct replay *r)
 {
-	if (!o->run || r->part || !fix_clock(json_get_str(r->note, "at")))
+	static const struct {
+		const char *op;
+		bool (*run)(struct replay *r);
+	} operations[] = {{"step", replay_step}, {"record", replay_record}, {"set", replay_set}};
+	size_t i = 0;
+
+	while (i < COUNT(operations) && strcmp(operations[i].op, r->op) != 0)
+		i++;
+	if (i == COUNT(operations) || r->part || !fix_clock(json_get_str(r->note, "at")))
 		return false;
 	return context_open_on(&r->file, &r->now.backend, r->recorded.place->path,
 		       CONTEXT_MAY_CREATE, &r->err) < 0 ||
-	       o->run(r);
+	       operations[i].run(r);
 }
 
 static void verify_operation(struct replay *r)
 {
-	const struct replay_operation *o = find_operation(op_of(r->next.note));
 	const struct str none = {0};
-	const char *op;
-	int64_t n, first;
 	bool was_run;
 
 	json_free(&r->note);
 	r->note = r->next.note ? json_copy(r->next.note) : NULL;
 	r->op = op_of(r->note);
-	r->part = first = json_get_int(r->note, "part", 1) - 1;
+	r->part = json_get_int(r->note, "part", 1) - 1;
 	r->taken = 0;
 	r->err = (struct error){0};
-	was_run = run_operation(r, o);
+	was_run = run_operation(r);
 	context_close(&r->file);
 	r->file = (struct context_file){0};
-	while (next_is_part(r)) {
-		if (was_run)
+	for (; next_is_part(r); follow_commit(r), read_next(r)) {
+		if (was_run) {
 			note_difference(
 				r, r->err.code ? r->err.text : "nothing was saved", 0, none, none);
-		else if (o->edit)
+			r->replayed++;
+			continue;
+		}
+		if (strcmp(r->op, "edit") == 0 || strcmp(r->op, "removed") == 0)
 			(void)differs(r, "events", r->next.events, none);
-		follow_commit(r);
-		read_next(r);
+		JSON_SET(r->as_recorded,
+			JSON_INT(r->op, json_get_int(r->as_recorded, r->op, 0) + 1));
 	}
-	n = r->part - first;
-	op = *r->op ? r->op : "unknown";
-	if (was_run)
-		r->replayed += n;
-	else
-		JSON_SET(r->as_recorded, JSON_INT(op, json_get_int(r->as_recorded, op, 0) + n));
 }
 
 static void replay_close(struct replay *r)
@@ -567,45 +478,4 @@ int replay_verify(const struct history_place *place, json **result, struct error
 			JSON_VALUE("taken", json_copy(r.as_recorded)), JSON_INT("differ", r.differ),
 			JSON_VALUE("first", json_copy(r.first)));
 	return r.more;
-}
-
-/* ---- report ---- */
-
-static long long reported(const json *of, const char *key)
-{
-	return (long long)json_get_int(of, key, 0);
-}
-
-static void report_difference(const json *d, struct buf *out)
-{
-	const char *op = json_get_str(d, "op"), *what = json_get_str(d, "what"),
-		   *by = json_get_str(d, "by");
-
-	buf_addf(out, "revision %lld (%s)", reported(d, "rev"), *op ? op : "unknown");
-	if (json_get(d, "line"))
-		buf_addf(out, ", line %lld of the %s:\n  recorded: %s\n  replayed: %s\n",
-			reported(d, "line"), what, json_get_str(d, "recorded"),
-			json_get_str(d, "replayed"));
-	else
-		buf_addf(out, ": %s\n", what);
-	if (by)
-		buf_addf(out, "  it was written by version %s, this is %s\n", by, DEV_TEAM_VERSION);
-}
-
-void replay_report(const json *result, struct buf *out)
-{
-	const json *taken = json_get(result, "taken"), *first = json_get(result, "first");
-
-	buf_addf(out, "%s: %lld commits, %lld events; %lld replayed, %lld differ\n",
-		json_get_str(result, "file"), reported(result, "commits"),
-		reported(result, "events"), reported(result, "replayed"),
-		reported(result, "differ"));
-	for (const json *t = json_first(taken); t; t = json_next(t)) {
-		const char *text = find_operation(json_key(t))->taken;
-
-		buf_addf(out, "taken as they are: %lld, %s\n", (long long)json_int(t, 0),
-			text ? text : json_key(t));
-	}
-	if (json_first(first))
-		report_difference(first, out);
 }

@@ -11,7 +11,5 @@
 /* *result: as `history verify --json` prints it (docs/history.md); the caller's. -1: ERR_INPUT as
  * store_history_next(); a difference is no error. */
 int replay_verify(const struct history_place *place, json **result, struct error *err);
-/* The same for people. */
-void replay_report(const json *result, struct buf *out);
 
 #endif

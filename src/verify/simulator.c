@@ -9,19 +9,18 @@
 
 enum { START = 1800000000 }; /* 2027-01-15T08:00:00Z */
 
-static int simulator_find_specs(
-	void *data, struct arena *a, const char *id, char ***paths, size_t *n, struct error *err)
+static int simulator_find_specs(void *data, struct arena *a, const struct environment_input *input,
+	json **answer, struct error *err)
 {
 	struct simulator *s = data;
 
-	(void)id;
+	(void)input;
 	s->environment.requested |= EFFECT_FIND_SPEC;
 	if (s->environment.find_fails)
 		return error_set(err, ERR_SYSTEM, "cannot search for specs");
-	*n = s->environment.specs;
-	*paths = arena_alloc(a, (*n + 1) * sizeof(**paths));
-	for (size_t i = 0; i < *n; i++)
-		(*paths)[i] = arena_printf(a, "_spec_%zu.md", i + 1);
+	*answer = json_array();
+	for (size_t i = 0; i < s->environment.specs; i++)
+		json_push_str(*answer, str_of(arena_printf(a, "_spec_%zu.md", i + 1)));
 	return 0;
 }
 
@@ -31,35 +30,35 @@ static void choose_place(struct arena *a, struct item_place *place)
 	place->branch = arena_dup(a, STR("work"));
 }
 
-static int simulator_enter(void *data, struct arena *a, const char *id, struct item_place *place,
-	bool *changed, struct error *err)
+static int simulator_enter(void *data, struct arena *a, const struct environment_input *input,
+	json **answer, struct error *err)
 {
 	struct simulator *s = data;
+	struct item_place place = {0};
 
-	(void)id;
-	if (place->directory)
+	if (input->place->directory)
 		return 0;
 	s->environment.requested |= SIMULATOR_PLACE;
 	if (s->environment.enter_fails)
 		return error_set(err, ERR_SYSTEM, "cannot make a worktree");
-	choose_place(a, place);
-	*changed = true;
+	choose_place(a, &place);
+	*answer = place_to_json(&place, s->dir);
 	return 0;
 }
 
-static int simulator_carry_out(void *data, const struct effect_kind *kind,
-	const struct item_place *place, const char *id, bool *done, struct error *err)
+static int simulator_carry_out(void *data, struct arena *a, const struct environment_input *input,
+	json **answer, struct error *err)
 {
 	struct simulator *s = data;
 	struct simulator_environment *e = &s->environment;
+	bool commit = strcmp(input->what, "commit") == 0;
 
-	(void)place, (void)id;
-	e->requested |= kind->effect;
-	if (kind->effect == EFFECT_COMMIT ? e->commit_fails
-					  : kind->effect == EFFECT_PUSH && e->push_fails)
-		return error_set(err, ERR_SYSTEM, "cannot %s", kind->name);
-	*done = kind->effect == EFFECT_COMMIT ? !e->nothing_to_commit
-					      : kind->effect != EFFECT_PUSH || !e->no_remote;
+	(void)a;
+	e->requested |= commit ? EFFECT_COMMIT : EFFECT_PUSH;
+	if (commit ? e->commit_fails : e->push_fails)
+		return error_set(err, ERR_SYSTEM, "cannot %s", input->what);
+	*answer = json_string(
+		(commit ? e->nothing_to_commit : e->no_remote) ? STR("no") : STR("yes"));
 	return 0;
 }
 

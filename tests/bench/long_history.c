@@ -44,11 +44,11 @@ static void leave(struct maker *m, struct context_file *f)
 }
 
 /* Nobody leaves anything uncommitted. */
-static int carry_out(void *data, const struct effect_kind *kind, const struct item_place *place,
-	const char *id, bool *done, struct error *err)
+static int carry_out(void *data, struct arena *a, const struct environment_input *input,
+	json **answer, struct error *err)
 {
-	(void)data, (void)kind, (void)place, (void)id, (void)err;
-	*done = false;
+	(void)data, (void)a, (void)input, (void)err;
+	*answer = json_string(STR("no"));
 	return 0;
 }
 

@@ -4,51 +4,55 @@
 
 struct engine_rig t;
 
-int engine_rig_find_specs(
-	void *data, struct arena *a, const char *id, char ***paths, size_t *n, struct error *err)
+int engine_rig_find_specs(void *data, struct arena *a, const struct environment_input *input,
+	json **answer, struct error *err)
 {
-	(void)data, (void)a, (void)id, (void)err;
-	*paths = t.specs;
-	*n = t.n_specs;
+	(void)data, (void)a, (void)input, (void)err;
+	*answer = json_texts((const char *const *)t.specs, t.n_specs);
 	return 0;
 }
 
-static int carry_out(void *data, const struct effect_kind *kind, const struct item_place *place,
-	const char *id, bool *done, struct error *err)
+static int carry_out(void *data, struct arena *a, const struct environment_input *input,
+	json **answer, struct error *err)
 {
-	(void)data, (void)id;
-	if (kind->effect == EFFECT_COMMIT && t.commit_fault)
+	bool commit = strcmp(input->what, "commit") == 0;
+	const struct item_place *place = input->place;
+
+	(void)data, (void)a;
+	if (commit && t.commit_fault)
 		return error_set(err, ERR_CHECK, "%s", t.commit_fault);
-	if (kind->effect == EFFECT_PUSH)
+	if (!commit)
 		t.pushed = place->pushed ? arena_dup(&t.arena, str_of(place->pushed)) : NULL;
-	if (kind->effect == EFFECT_PUSH && t.push_fault)
+	if (!commit && t.push_fault)
 		return error_set(err, ERR_CHECK, "%s", t.push_fault);
-	if (kind->effect == EFFECT_COMMIT ? t.commit_fails : t.push_fails)
-		return error_set(err, ERR_SYSTEM, "cannot %s", kind->name);
-	if (kind->effect == EFFECT_COMMIT) {
+	if (commit ? t.commit_fails : t.push_fails)
+		return error_set(err, ERR_SYSTEM, "cannot %s", input->what);
+	if (commit) {
 		t.commits++;
 		t.commit_directory = arena_dup(&t.arena, str_of(place->directory));
-		*done = !t.nothing_to_commit;
+		*answer = json_string(t.nothing_to_commit ? STR("no") : STR("yes"));
 		return 0;
 	}
 	if (t.push_ends)
 		setenv("DEV_TEAM_NOW", t.push_ends, 1);
 	t.pushes++;
-	*done = !t.no_remote;
+	*answer = json_string(t.no_remote ? STR("no") : STR("yes"));
 	return 0;
 }
 
-static int enter(void *data, struct arena *a, const char *id, struct item_place *place,
-	bool *changed, struct error *err)
+static int enter(void *data, struct arena *a, const struct environment_input *input, json **answer,
+	struct error *err)
 {
-	(void)data, (void)id;
+	const struct item_place place = {
+		.directory = t.enters, .branch = "dev-team/ADR-7", .base = "5ca1ab1e"};
+	const char *was = input->place->directory;
+
+	(void)data, (void)a;
 	t.entered++;
 	if (t.enter_fails)
 		return error_set(err, ERR_STATE, "cannot make the worktree");
-	*changed = !place->directory || strcmp(place->directory, t.enters) != 0;
-	*place = (struct item_place){.directory = arena_dup(a, str_of(t.enters)),
-		.branch = "dev-team/ADR-7",
-		.base = "5ca1ab1e"};
+	if (!was || strcmp(was, t.enters) != 0)
+		*answer = place_to_json(&place, t.dir);
 	return 0;
 }
 
@@ -148,7 +152,7 @@ void engine_rig_replay(void)
 	if (!json_is_true(json_get(result, "same"))) {
 		CLEANUP(buf_release) struct buf text = BUF_INIT;
 
-		replay_report(result, &text);
+		json_print_pretty(&text, result);
 		fail_msg("%s", text.s);
 	}
 }

@@ -73,8 +73,7 @@ void workflow(const char *text);
 void workflow_with_evidence(const char *text);
 int engine_rig_setup(void **state);
 /* Finds t.specs. */
-int engine_rig_find_specs(
-	void *data, struct arena *a, const char *id, char ***paths, size_t *n, struct error *err);
+environment_ask engine_rig_find_specs;
 environment_ask engine_rig_evidence;
 bool still_running(void *data, const struct context_file *f, const char *id);
 

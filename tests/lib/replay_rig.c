@@ -42,7 +42,7 @@ void assert_same(void)
 	CLEANUP(buf_release) struct buf text = BUF_INIT;
 
 	verify();
-	replay_report(result, &text);
+	json_print_pretty(&text, result);
 	if (v.differ)
 		print_error("%s", text.s);
 	assert_int_equal(v.differ, 0);

@@ -142,13 +142,13 @@ static int open_document(struct context_file *f)
 }
 
 /* As git: what was pushed before is not pushed again. */
-static int carry_out(void *data, const struct effect_kind *kind, const struct item_place *place,
-	const char *id, bool *done, struct error *err)
+static int carry_out(void *data, struct arena *a, const struct environment_input *input,
+	json **answer, struct error *err)
 {
-	unsigned *times = kind->effect == EFFECT_COMMIT ? &t.commits : &t.pushes;
+	unsigned *times = strcmp(input->what, "commit") == 0 ? &t.commits : &t.pushes;
 
-	(void)data, (void)place, (void)id, (void)err;
-	*done = !(*times)++;
+	(void)data, (void)a, (void)err;
+	*answer = json_string((*times)++ ? STR("no") : STR("yes"));
 	return 0;
 }
 
