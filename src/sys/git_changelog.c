@@ -63,7 +63,7 @@ static bool join_file(const char *dir, const char *name, bool second_first)
 {
 	CLEANUP(arena_release) struct arena a = {0};
 	CLEANUP(buf_release) struct buf text = BUF_INIT, joined = BUF_INIT;
-	const char *const argv[] = {GIT_QUIET, "add", "--", name, NULL};
+	const char *const argv[] = {GIT_QUIET, "--literal-pathspecs", "add", "--", name, NULL};
 	const struct git_command c = {.dir = dir, .name = "git add", .argv = argv};
 	const char *path = path_join(&a, dir, name);
 	struct error ignored;
