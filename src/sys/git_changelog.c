@@ -66,21 +66,17 @@ static bool join_file(const char *dir, const char *name, bool second_first)
 	const char *const argv[] = {GIT_QUIET, "--literal-pathspecs", "add", "--", name, NULL};
 	const struct git_command c = {.dir = dir, .name = "git add", .argv = argv};
 	const char *path = path_join(&a, dir, name);
+	CLEANUP(base_close)
+	int fd = open(path, O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
 	struct error ignored;
 	struct stat st;
 
-	if (!git_is_changelog(name) || lstat(path, &st) < 0 || !S_ISREG(st.st_mode) ||
-		sys_read_file(&text, path, CHANGELOG_MAX, NULL, &ignored) < 0 ||
-		!git_join_lists(buf_str(&text), second_first, &joined))
-		return false;
-	{
-		CLEANUP(base_close)
-		int fd = open(path, O_WRONLY | O_TRUNC | O_NOFOLLOW | O_CLOEXEC);
-
-		if (fd < 0 || sys_write_all(fd, buf_str(&joined), path, &ignored) < 0)
-			return false;
-	}
-	return git_command(&c, NULL, NULL, &ignored) == 0;
+	return fd >= 0 && fstat(fd, &st) == 0 && S_ISREG(st.st_mode) &&
+	       sys_read_all(&text, fd, CHANGELOG_MAX, path, &ignored) == 0 &&
+	       git_join_lists(buf_str(&text), second_first, &joined) && ftruncate(fd, 0) == 0 &&
+	       lseek(fd, 0, SEEK_SET) == 0 &&
+	       sys_write_all(fd, buf_str(&joined), path, &ignored) == 0 &&
+	       git_command(&c, NULL, NULL, &ignored) == 0;
 }
 
 int git_join_changelogs(struct arena *a, const char *dir, bool second_first,
@@ -98,7 +94,7 @@ int git_join_changelogs(struct arena *a, const char *dir, bool second_first,
 	for (size_t i = 0; i < out.len; i += strlen(out.s + i) + 1) {
 		CLEANUP(buf_release) struct buf name = BUF_INIT;
 
-		if (join_file(dir, out.s + i, second_first))
+		if (git_is_changelog(out.s + i) && join_file(dir, out.s + i, second_first))
 			continue;
 		buf_adds(&name, out.s + i);
 		buf_utf8_repair(&name);
