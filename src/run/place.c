@@ -548,7 +548,7 @@ int run_place_enter(void *data, struct arena *a, const struct environment_input 
 {
 	struct run_entry *e = data;
 	struct item_place place = *input->place;
-	CLEANUP(json_free) json *was = NULL, *is = NULL;
+	CLEANUP(json_free) json *was = place_to_json(&place, e->file->dir), *is = NULL;
 	CLEANUP(buf_release) struct buf before = BUF_INIT, after = BUF_INIT;
 	const char *id = input->text;
 	bool in_place = place.directory ? place.in_place : e->in_place, changed = false,
@@ -567,7 +567,6 @@ int run_place_enter(void *data, struct arena *a, const struct environment_input 
 		return -1;
 	if (moved || changed || !place.repo || !path_exists(place.repo))
 		place.repo = e->repo;
-	was = place_to_json(input->place, e->file->dir);
 	is = place_to_json(&place, e->file->dir);
 	json_print(&before, was);
 	json_print(&after, is);
