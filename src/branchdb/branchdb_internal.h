@@ -35,7 +35,7 @@ int branch_count(
 int branch_rename(struct branchdb *db, struct branchdb_branch *b, const char *slot, const char *of,
 	struct branchdb_branch *former, bool *refused, struct error *err);
 /* `WORD DIGITS`; no process has used it, on any machine. */
-char *branch_fresh_name(struct arena *a, const char *word, size_t i);
+char *branch_fresh_name(struct arena *a, const char *word);
 /* Gives the request a branch that was made in advance for the same migrations. *taken false: there
  * is none. */
 int branch_take_warm(struct branchdb *db, const struct branchdb_request *q, const char *slot,

@@ -211,14 +211,16 @@ int branchdb_sweep(struct branchdb *db, bool apply, bool again, struct branchdb_
 	for (size_t i = 0; i < all.n; i++) {
 		struct branchdb_due due = {.of = all.items[i]};
 		struct error why;
+		bool changed = false; /* another process sees to it */
 
 		due.reason = due_reason(db, &due.of);
 		if (!due.reason || is_left_alone(db, &due.of, again))
 			continue;
-		due.removed = apply && branchdb_remove(db, &due.of, due.reason, &why) == 0;
+		due.removed = apply && remove_as_read(db, &due.of, due.reason, &changed, &why) == 0;
 		if (apply && !due.removed)
 			due.fault = arena_dup(db->arena, str_of(why.text));
-		vec_push_in(db->arena, out, due);
+		if (!changed)
+			vec_push_in(db->arena, out, due);
 	}
 	return 0;
 }
@@ -555,7 +557,7 @@ int branchdb_renew(struct branchdb *db, const struct branchdb_request *q,
 	struct creation k;
 	bool refused = true;
 
-	if (begin_creation(&k, db, q, branch_fresh_name(db->arena, q->branch, 0), err) < 0)
+	if (begin_creation(&k, db, q, branch_fresh_name(db->arena, q->branch), err) < 0)
 		return -1;
 	k.fresh = true;
 	while (refused)

@@ -104,13 +104,12 @@ static int remove_stale(struct branchdb *db, const struct database_pool_spec *po
 	return 0;
 }
 
-char *branch_fresh_name(struct arena *a, const char *word, size_t i)
+char *branch_fresh_name(struct arena *a, const char *word)
 {
+	static unsigned made;
 	char digest[DIGEST_TEXT];
 
-	digest_text(str_of(arena_printf(
-			    a, "%s %lld %zu", process_own_name(a), (long long)clock_ticks(), i)),
-		digest);
+	digest_text(str_of(arena_printf(a, "%s %u", process_own_name(a), made++)), digest);
 	return arena_printf(a, "%s %.12s", word, digest);
 }
 
@@ -127,7 +126,7 @@ int branchdb_refill(struct branchdb *db, const struct database_pool_spec *pool,
 		const struct branchdb_request q = {.pool = pool,
 			.worktree = worktree,
 			.warm = digest,
-			.branch = branch_fresh_name(db->arena, "warm", *made)};
+			.branch = branch_fresh_name(db->arena, "warm")};
 		struct branchdb_branch b;
 
 		if (branchdb_allocate(db, &q, &b, err) < 0)

@@ -480,4 +480,40 @@ BRANCHDB_TEST(what_a_dead_process_left_is_removed)
 	assert_sh("ls files", "");
 }
 
+static int sweep_in(unsigned i, void *data)
+{
+	struct branchdb_due_list due = {0};
+
+	(void)i, (void)data;
+	site.in_use = NULL;
+	return branchdb_open(&arena, &site, &db, &err) < 0 ||
+	       branchdb_sweep(&db, true, false, &due, &err) < 0 || due.n != 1 ||
+	       !due.items[0].removed;
+}
+
+/* Between the look of one process and its removal. */
+static bool another_sweeps(void *data, const char *branch)
+{
+	(void)data, (void)branch;
+	assert_int_equal(run_processes(1, sweep_in, NULL), 1);
+	return false;
+}
+
+BRANCHDB_TEST(what_another_process_has_swept_meanwhile_is_no_fault)
+{
+	const struct database_pool_spec *pool = have_pool(SQLITE("  lifecycle: {branchTtl: PT1H}\n"));
+	struct branchdb_due_list due = {0};
+	struct branchdb_branch b;
+
+	sh("sqlite3 up 'CREATE TABLE t (x)'");
+	setenv("DEV_TEAM_NOW", "2026-11-21T01:00:00Z", 1);
+	assert_int_equal(make(pool, "x", false, &b), 0);
+	setenv("DEV_TEAM_NOW", "2026-11-21T03:00:00Z", 1);
+	site.in_use = another_sweeps;
+	assert_int_equal(branchdb_sweep(&db, true, false, &due, &err), 0);
+	unsetenv("DEV_TEAM_NOW");
+	assert_int_equal(due.n, 0);
+	assert_sh("ls files", "");
+}
+
 UNIT_GROUP(NULL, arena_end)
