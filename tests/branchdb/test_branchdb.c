@@ -501,7 +501,8 @@ static bool another_sweeps(void *data, const char *branch)
 
 BRANCHDB_TEST(what_another_process_has_swept_meanwhile_is_no_fault)
 {
-	const struct database_pool_spec *pool = have_pool(SQLITE("  lifecycle: {branchTtl: PT1H}\n"));
+	const struct database_pool_spec *pool =
+		have_pool(SQLITE("  lifecycle: {branchTtl: PT1H}\n"));
 	struct branchdb_due_list due = {0};
 	struct branchdb_branch b;
 
