@@ -89,7 +89,6 @@ static const char *why_taken(const char *op)
 {
 	static const char *const why[][2] = {
 		{"record", "answers that changed nothing"},
-		{"run", "what a run noted of its agents"},
 		{"retry", "begun again after a failure"},
 		{"wait", "waits for a usage limit"},
 		{"restore", "restored to an earlier revision"},

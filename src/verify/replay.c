@@ -9,7 +9,6 @@
 #include "src/machine/agents.h"
 #include "src/machine/answer.h"
 #include "src/machine/engine.h"
-#include "src/store/store.h"
 #include "src/verify/item_store.h"
 #include "src/verify/replay.h"
 #include "src/workflow/workflow.h"
@@ -18,7 +17,7 @@
 enum { SHOWN_MAX = 300 };
 
 struct replay {
-	struct item_store now; /* what the engine works on; the first member, see replay_of() */
+	struct item_store now; /* what the engine works on; the first member */
 	struct store_methods methods;
 	struct store *past; /* of what it did before */
 
@@ -223,11 +222,6 @@ static bool differs(struct replay *r, const char *what, struct str recorded, str
 
 /* ---- the store ---- */
 
-static struct replay *replay_of(const struct store *s)
-{
-	return (struct replay *)s->backend;
-}
-
 /* The store gets the next commit, as it was recorded. */
 static void follow_commit(struct replay *r)
 {
@@ -264,7 +258,7 @@ static enum store_status commit_again(struct store *s, struct arena *a, const st
 	struct store_result *result, struct error *err)
 {
 	const struct store_txn events = {.events = t->events}, none = {0};
-	struct replay *r = replay_of(s);
+	struct replay *r = (struct replay *)s->backend;
 	struct str document = value_after(r, a, t, ITEM_DOCUMENT),
 		   place = value_after(r, a, t, PLACE_KEY);
 
@@ -287,7 +281,7 @@ static enum store_status commit_again(struct store *s, struct arena *a, const st
 static enum store_status replay_read_history(struct store *s, const struct store_range *range,
 	struct store_history **out, struct error *err)
 {
-	const struct replay *r = replay_of(s);
+	const struct replay *r = (const struct replay *)s->backend;
 	struct store_range past = *range;
 
 	past.from = r->now.rev;
@@ -380,6 +374,15 @@ static bool replay_record(struct replay *r)
 	return offer.text.n > 0;
 }
 
+static bool replay_run(struct replay *r)
+{
+	(void)context_op(&r->file, "run");
+	(void)replay_answer_events(r, &(struct answer_offer){0});
+	if (!r->next.document)
+		(void)context_log(&r->file, &r->err);
+	return !r->next.document;
+}
+
 /* A long value is only in the document. */
 static bool replay_set(struct replay *r)
 {
@@ -401,7 +404,8 @@ static bool run_operation(struct replay *r)
 	static const struct {
 		const char *op;
 		bool (*run)(struct replay *r);
-	} operations[] = {{"step", replay_step}, {"record", replay_record}, {"set", replay_set}};
+	} operations[] = {{"step", replay_step}, {"record", replay_record}, {"run", replay_run},
+		{"set", replay_set}};
 	size_t i = 0;
 
 	while (i < COUNT(operations) && strcmp(operations[i].op, r->op) != 0)

@@ -52,13 +52,14 @@ static int simulator_carry_out(void *data, struct arena *a, const struct environ
 	struct simulator *s = data;
 	struct simulator_environment *e = &s->environment;
 	bool commit = strcmp(input->what, "commit") == 0;
+	bool push = strcmp(input->what, "push") == 0;
+	bool none = (commit && e->nothing_to_commit) || (push && e->no_remote);
 
 	(void)a;
-	e->requested |= commit ? EFFECT_COMMIT : EFFECT_PUSH;
-	if (commit ? e->commit_fails : e->push_fails)
+	e->requested |= (commit ? EFFECT_COMMIT : 0u) | (push ? EFFECT_PUSH : 0u);
+	if ((commit && e->commit_fails) || (push && e->push_fails))
 		return error_set(err, ERR_SYSTEM, "cannot %s", input->what);
-	*answer = json_string(
-		(commit ? e->nothing_to_commit : e->no_remote) ? STR("no") : STR("yes"));
+	*answer = json_string(none ? STR("no") : STR("yes"));
 	return 0;
 }
 
