@@ -95,8 +95,9 @@ int run_step_shared(struct arena *a, const struct run_step_call *call, json *act
 	json **done, struct error *err);
 /* Releases the lease of a resolved call if call->owner holds it. Best effort. */
 void run_step_release_lease(const struct run_step_call *call);
-/* The object `done` of what waits for all of these. The caller frees it. */
-json *run_waiting(const json *waits);
+/* The object `done` of what waits for all of these, and for others that only their number says. The
+ * caller frees it. */
+json *run_waiting(const json *waits, size_t unlisted);
 
 /* The outstanding actions of an item and, in place of those that are children, of these; each with
  * its `context_file`. */

@@ -452,7 +452,7 @@ static int step_children(struct tree *t, struct str line, struct error *err)
 	return 0;
 }
 
-json *run_waiting(const json *waits)
+json *run_waiting(const json *waits, size_t unlisted)
 {
 	CLEANUP(buf_release) struct buf reason = BUF_INIT;
 	const char *until = NULL, *first = json_get_str(json_first(waits), "for");
@@ -467,6 +467,9 @@ json *run_waiting(const json *waits)
 		if (time && (!until || strcmp(time, until) < 0))
 			until = time;
 	}
+	if (unlisted)
+		buf_addf(&reason, "; %zu others have not begun: 'dev-team status' says why",
+			unlisted);
 	return JSON_OBJECT(JSON_TEXT("action", "done"), JSON_TEXT("result", "waiting"),
 		JSON_TEXT("reason", reason.s), JSON_IF(until, JSON_TEXT("until", until)),
 		JSON_IF(!until, JSON_TEXT("for", first)), JSON_VALUE("children", json_copy(waits)));
@@ -476,7 +479,7 @@ json *run_waiting(const json *waits)
 static void print_waiting(struct tree *t, struct buf *out)
 {
 	CLEANUP(json_free) json *array = json_array();
-	json *done = run_waiting(t->waits);
+	json *done = run_waiting(t->waits, 0);
 	bool until = json_get(done, "until");
 	const char *next = until ? run_step_continuation(t->arena, t->call, NULL)
 				 : json_get_str(json_first(t->waits), "continue");

@@ -16,6 +16,8 @@
 #include "src/tick/recover.h"
 #include "src/tick/tick.h"
 
+enum { UNBEGUN_SHOWN = 20 }; /* agents read it */
+
 struct tick {
 	struct arena *arena;
 	const struct tick_call *call;
@@ -29,6 +31,7 @@ struct tick {
 	size_t dispatched, candidates, rejected;
 	json *actions;
 	json *waits;        /* as of run_step_shared() */
+	size_t unlisted;    /* tasks that have not begun, beyond these */
 	size_t live;        /* items that take a slot */
 	size_t open;        /* tasks that are neither done nor have a pull request */
 	size_t n;           /* tasks */
@@ -46,9 +49,12 @@ static void tick_free(struct tick *t)
 static void tick_add_wait(struct tick *t, const struct task *task, const char *why,
 	const char *reason, const char *next)
 {
-	json_push(t->waits,
-		JSON_OBJECT(JSON_TEXT("item", task_name(task)), JSON_TEXT("reason", reason),
-			JSON_TEXT("for", why), JSON_IF(next, JSON_TEXT("continue", next))));
+	if (strcmp(why, "admission") == 0 && json_len(t->waits) >= UNBEGUN_SHOWN)
+		t->unlisted++;
+	else
+		json_push(t->waits,
+			JSON_OBJECT(JSON_TEXT("item", task_name(task)), JSON_TEXT("reason", reason),
+				JSON_TEXT("for", why), JSON_IF(next, JSON_TEXT("continue", next))));
 }
 
 static bool tick_is_wanted(const struct tick *t, const struct task *task)
@@ -486,15 +492,6 @@ static void step_task(struct tick *t, const struct task *task, bool first)
 
 /* ---- tasks that begin ---- */
 
-static void tick_add_refusal(struct tick *t, const struct admission *d)
-{
-	if (tick_has_item(t, d->task))
-		return;
-	t->rejected++;
-	tick_memory_reject(&t->memory, d);
-	tick_add_wait(t, d->task, "admission", d->refused ? d->refused : d->reason, NULL);
-}
-
 int tick_check_enabled(struct error *err)
 {
 	return env_is_off("AI_SDLC_AUTONOMOUS_ORCHESTRATOR")
@@ -532,7 +529,11 @@ static int try_candidate(struct tick *t, const struct task *task, struct error *
 	t->candidates++;
 	admission_decide(&t->facts, task, &d);
 	if (d.refused || d.failed) {
-		tick_add_refusal(t, &d);
+		if (tick_has_item(t, task))
+			return 0;
+		t->rejected++;
+		tick_memory_reject(&t->memory, &d);
+		tick_add_wait(t, task, "admission", d.refused ? d.refused : d.reason, NULL);
 		return 0;
 	}
 	if (tick_memory_begin(&t->memory, &d, err) < 0)
@@ -629,7 +630,7 @@ static void print_end(struct tick *t, struct buf *out, int *status)
 	else if (t->open && t->call->mode != TICK_POLL)
 		add_waiting(t);
 	json_push(array,
-		t->open ? JSON_ADD(run_waiting(t->waits),
+		t->open ? JSON_ADD(run_waiting(t->waits, t->unlisted),
 				  JSON_IF(!t->call->like,
 					  JSON_INT("next_s", tick_memory_next(&t->memory))))
 			: JSON_OBJECT(JSON_TEXT("action", "done"), JSON_TEXT("result", "success"),
