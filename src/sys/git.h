@@ -86,7 +86,7 @@ int git_find_repository(struct arena *a, const char *from, const char **tree, co
 	struct error *err);
 /* Hides a directory from `git status` by a line of `info/exclude`. `dir`: relative to the work
  * tree, with the `/` before it. What others write to the file at the same time stays. */
-int git_exclude(struct arena *a, const char *common, const char *dir, struct error *err);
+int git_add_exclude(struct arena *a, const char *common, const char *dir, struct error *err);
 
 /* What makes a work tree one of its repository, and says what its remote `origin` is. Whoever works
  * in it can write these files. Read without libgit2; in the arena. */

@@ -50,7 +50,7 @@ int git_find_repository(struct arena *a, const char *from, const char **tree, co
 	return 0;
 }
 
-int git_exclude(struct arena *a, const char *common, const char *dir, struct error *err)
+int git_add_exclude(struct arena *a, const char *common, const char *dir, struct error *err)
 {
 	CLEANUP(buf_release) struct buf text = BUF_INIT, line = BUF_INIT;
 	const char *file = path_join(a, common, "info/exclude");

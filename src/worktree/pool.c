@@ -90,7 +90,7 @@ int pool_make_directory(struct arena *a, struct pool *p, struct error *err)
 	/* It must not show in the repository's status, which a bare one has not. A `.gitignore` in
 	 * it would be ignored itself, so that `git clean -x` deletes it. */
 	if (path_is_below(p->repo, p->dir) && !pool_is_bare(p) &&
-		git_exclude(a, p->common, p->dir + strlen(p->repo), err) < 0)
+		git_add_exclude(a, p->common, p->dir + strlen(p->repo), err) < 0)
 		return -1;
 	return path_mkdirs(p->dir, err);
 }

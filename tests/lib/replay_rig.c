@@ -33,6 +33,7 @@ void verify(void)
 			.what = json_get_str(first, "what"),
 			.recorded = json_get_str(first, "recorded"),
 			.replayed = json_get_str(first, "replayed"),
+			.by = json_get_str(first, "by"),
 			.line = json_get_int(first, "line", 0)},
 		.taken = json_get(result, "taken")};
 }

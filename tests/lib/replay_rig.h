@@ -14,6 +14,7 @@ struct replay_seen {
 	int64_t commits, events, replayed, differ;
 	struct {
 		const char *op, *what, *recorded, *replayed;
+		const char *by; /* another version that wrote it */
 		int64_t line;
 	} first;
 	const json *taken;

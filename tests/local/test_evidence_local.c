@@ -175,6 +175,18 @@ EVIDENCE_TEST(the_commit_that_an_answer_names_is_looked_up)
 }
 
 /* Scripts may leave files; a file of attributes decides what is committed. */
+EVIDENCE_TEST(a_named_commit_is_not_believed_where_the_history_cannot_be_read)
+{
+	const char *lost = commit_of("HEAD");
+
+	sh("cd r && echo three >c && git add c && git commit -qm third && git push -q origin "
+	   "HEAD:dev-team/A");
+	name_commit(commit_of("HEAD"), EVIDENCE_WORK);
+	confirmed(EVIDENCE_REVIEW);
+	sh(arena_printf(&arena, "rm -f r/.git/objects/%.2s/%s", lost, lost + 2));
+	assert_true(refused(collect(EVIDENCE_REVIEW), ERR_SYSTEM, "git log"));
+}
+
 EVIDENCE_TEST(files_that_are_not_tracked_are_refuted_until_a_script_has_run)
 {
 	where.fresh = false;
@@ -244,8 +256,11 @@ EVIDENCE_TEST(a_branch_that_was_merged_may_be_gone)
 	sh("cd r && git push -q origin HEAD:main");
 	confirmed(EVIDENCE_REVIEW);
 	assert_string_equal(got.landed, query.reviewed);
+	query.reviewed = NULL; /* the default branch is at HEAD, and nobody has reviewed that */
+	refuted(EVIDENCE_REVIEW, "the branch 'dev-team/A' is not on the remote");
 	query.confirmed = NULL;
 	refuted(EVIDENCE_REVIEW, "the branch 'dev-team/A' is not on the remote");
+	assert_null(got.landed);
 }
 
 EVIDENCE_TEST(commands_of_the_user_agree_or_not)

@@ -196,3 +196,29 @@ DECLARED_TEST(answers_that_are_kept_while_a_person_is_waited_for_are_not_progres
 	assert_non_null(strstr(summary(), "was called 3 times for 'budget_exceeded'"));
 	assert_true(document_has("\"answered\":\"passed\",\"carried\":true"));
 }
+
+static const char ordered[] =
+	"---\nstates:\n  build:\n    all:\n"
+	"      - {agent: a, skill: s, args: [ID], writes: Plan, results: {done: ok}}\n"
+	"      - {agent: a, skill: s, args: [ID], writes: Server, results: {done: ok}}\n"
+	"      - {agent: a, skill: s, args: [ID], after: [Plan], writes: Client, results: {done: "
+	"ok}}\n"
+	"      - {agent: a, skill: s, args: [ID], after: [Plan], writes: Text, results: {done: "
+	"ok}}\n"
+	"---\n"
+	"```mermaid\nstateDiagram-v2\n[*] --> init\ninit --> build : start\n"
+	"build --> done : ok\ndone --> [*]\n```\n";
+
+/* The agents of the later array may not have been started when the last one of the earlier array
+ * returns without an answer. */
+DECLARED_TEST(only_what_was_dispatched_together_with_the_returned_action_is_missing)
+{
+	workflow(ordered);
+	steps_to("ADR-7/build/1 ADR-7/build/2");
+	answer("ADR-7/build/1", "done", "x");
+	steps_to("ADR-7/build/2 ADR-7/build/3 ADR-7/build/4");
+	assert_int_equal(step_as("ADR-7", true, "ADR-7/build/2"), 0);
+	assert_string_equal(summary(), "ADR-7/build/3 ADR-7/build/4 ADR-7/build/5");
+	assert_int_equal(step_as("ADR-7", true, "ADR-7/build/3"), 0);
+	assert_string_equal(summary(), "ADR-7/build/5 ADR-7/build/6 ADR-7/build/7");
+}

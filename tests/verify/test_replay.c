@@ -125,6 +125,7 @@ REPLAY_TEST(a_changed_document_is_reported_with_its_line)
 	assert_string_equal(v.first.recorded, WIRE_FIXES ": 2");
 	assert_string_equal(v.first.replayed, WIRE_FIXES ": 1");
 	assert_int_equal(v.first.line, 5);
+	assert_null(v.first.by);
 }
 
 REPLAY_TEST(events_that_differ_are_found)
