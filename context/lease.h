@@ -22,6 +22,7 @@ struct lease_holder {
 	int64_t since, until; /* seconds; `until` counts while `live` */
 	int ttl_s;
 	bool live;
+	bool other_run;   /* a `dev-team run` that lives and has the name of the one that asks */
 	const char *over; /* why a lease that has not ended does not count; NULL: it does, or has
 			     ended */
 };

@@ -44,7 +44,7 @@ static const char *why_over(const struct engine *e, const struct lease_holder *h
 }
 
 /* Two runs have the same name: each would carry out all actions. */
-static bool is_holder(const struct engine *e, const struct lease_holder *h)
+static bool is_other_run(const struct engine *e, const struct lease_holder *h)
 {
 	const struct environment *env = e->environment;
 	struct arena *a = &e->file->arena;
@@ -52,15 +52,24 @@ static bool is_holder(const struct engine *e, const struct lease_holder *h)
 
 	if (!lease_held_by(h, e->owner) || !lease_is_run(h) || !env->client ||
 		env->client_ended(env->data, a, h->client))
-		return lease_held_by(h, e->owner);
+		return false;
 	own = env->client(env->data, a);
-	return !own || strcmp(own, h->client) == 0;
+	return own && strcmp(own, h->client) != 0;
 }
 
+static bool is_holder(const struct engine *e, const struct lease_holder *h)
+{
+	return lease_held_by(h, e->owner) && !h->other_run;
+}
+
+/* A step during a wait changes nothing: another session need not hold the item for it. */
 static int machine_session_admit(
 	const struct engine *e, const struct lease_holder *h, struct error *err)
 {
-	if (!h->live || e->take_over || is_holder(e, h) || is_finished(e))
+	bool waits = !e->cancel && wait_is_open(&e->file->doc, e->file->now);
+
+	if (!h->live || e->take_over || is_holder(e, h) || is_finished(e) ||
+		(waits && !h->other_run))
 		return 0;
 	return lease_refuse(h, e->id, e->owner, true, err);
 }
@@ -71,6 +80,7 @@ int engine_admit(const struct engine *e, struct error *err)
 
 	if (lease_read(e->file, &h, err) < 0)
 		return -1;
+	h.other_run = is_other_run(e, &h);
 	return why_over(e, &h) ? 0 : machine_session_admit(e, &h, err);
 }
 
@@ -80,8 +90,8 @@ static void note_holder(struct engine_run *r)
 	const struct lease_holder *h = &r->holder;
 
 	context_seen(r->e->file, "holder",
-		JSON_OBJECT(
-			JSON_INT("live", h->live), JSON_IF(h->over, JSON_TEXT("over", h->over))));
+		JSON_OBJECT(JSON_INT("live", h->live), JSON_IF(h->over, JSON_TEXT("over", h->over)),
+			JSON_IF(h->other_run, JSON_INT("other_run", 1))));
 }
 
 bool engine_script_running(const struct engine_run *r, const json *action)
@@ -143,7 +153,8 @@ static int machine_session_read_holder(struct engine_run *r, struct error *err)
 		h->over = over;
 		h->live = false;
 	}
-	if (h->fence && (over || r->e->owner) && !(h->live && lease_held_by(h, r->e->owner)))
+	h->other_run |= is_other_run(r->e, h);
+	if (h->fence && (over || r->e->owner) && !(h->live && is_holder(r->e, h)))
 		note_holder(r);
 	return 0;
 }
@@ -203,7 +214,7 @@ static int machine_session_claim(struct engine_run *r, struct error *err)
 		action_open_approval(r->doc, r->outstanding))
 		return 0;
 	r->holds = true;
-	if (h->owner && !lease_held_by(h, e->owner))
+	if (h->owner && !is_holder(e, h))
 		return take_from_other(r, err);
 	if (!h->live)
 		lease_take(e->file, h, e->owner, machine_session_own_client(e), ttl_s);
@@ -218,7 +229,7 @@ static int machine_session_claim(struct engine_run *r, struct error *err)
 void engine_release(struct engine_run *r)
 {
 	const char *what = json_get_str(json_first(r->print), "action");
-	bool others = r->holder.live && !lease_held_by(&r->holder, r->e->owner);
+	bool others = r->holder.live && !is_holder(r->e, &r->holder);
 
 	if (r->holder.owner && what && strcmp(what, "done") == 0 && (!others || is_finished(r->e)))
 		lease_release(r->e->file, &r->holder);

@@ -16,9 +16,9 @@
 #include "src/sys/path.h"
 #include "src/sys/process.h"
 
-/* One owner for all runs, so that the next one may continue what a killed one has left. The lease
- * names the process, too, and keeps a second run of an item out. */
-#define RUN_OWNER "dev-team run"
+/* One owner for all runs of a host, so that the next one may continue what a killed one has left.
+ * The lease names the process, too, and keeps a second run of an item out. */
+#define RUN_OWNER "dev-team run on %.*s"
 
 /* How often a run that waits looks whether it was stopped, and leases are looked at. */
 enum { WAIT_TICK_MS = 1000, LEASE_MS = 60000 };
@@ -773,10 +773,12 @@ static struct run_step_call call_of_run(
 	struct arena *a, const struct run_request *q, const char *id, const char *kind)
 {
 	struct run_step_call call = q->call;
-	const char *process = process_own_name(a);
+	const char *process = process_own_name(a); /* begins with the host */
 
 	call.id = id;
-	call.owner = call.owner ? call.owner : RUN_OWNER;
+	if (!call.owner)
+		call.owner = arena_printf(a, RUN_OWNER, process ? (int)strcspn(process, " ") : 1,
+			process ? process : "-");
 	call.in_run = true;
 	call.client = process ? arena_printf(a, "%s%s", process, kind) : NULL;
 	return call;

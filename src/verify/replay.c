@@ -164,6 +164,7 @@ static int replay_holder(
 	if (lease_read(f, h, err) < 0)
 		return -1;
 	h->live = value ? json_get_int(value, "live", 0) == 1 : lease_held_by(h, r->owner);
+	h->other_run = json_get_int(value, "other_run", 0) == 1;
 	h->over = json_dup(&f->arena, value, "over");
 	h->client = value ? NULL : h->client;
 	return 0;
