@@ -7,7 +7,7 @@
 #include "src/local/script.h"
 #include "src/machine/wait.h"
 #include "src/run/locate.h"
-#include "src/run/run.h"
+#include "src/run/run_internal.h"
 #include "src/run/status.h"
 #include "src/setup/setup.h"
 #include "src/sys/path.h"
@@ -432,7 +432,22 @@ json *status_item(const char *document, bool brief)
 	return broken_item(&a, document, &f, &err);
 }
 
-/* ---- all items ---- */
+/* ---- several items ---- */
+
+json *status_children(const char *document)
+{
+	CLEANUP(arena_release) struct arena a = {0};
+	CLEANUP(context_close) struct context_file f = {0};
+	struct run_begun_list begun = {0};
+	json *children = json_array();
+	struct error ignored;
+
+	if (context_open(&f, document, CONTEXT_READ_ONLY, &ignored) == 0)
+		begun = run_begun_children(&a, &f);
+	for (size_t i = 0; i < begun.n; i++)
+		json_push(children, status_item(begun.items[i].document, true));
+	return children;
+}
 
 static unsigned status_rank(const json *item)
 {
@@ -694,6 +709,14 @@ static void add_used(struct buf *out, const json *item)
 	add_fact(out, "used", text.s);
 }
 
+void status_add_title(struct buf *out, const json *item)
+{
+	const char *state = status_text(item, "state");
+
+	buf_addf(out, "%s: %s%s%s%s\n", status_text(item, "id"), status_text(item, "status"),
+		*state ? " (state '" : "", state, *state ? "')" : "");
+}
+
 void status_add_details(struct buf *out, const json *item)
 {
 	static const char *const facts[][2] = {{"branch", "branch"}, {"directory", "directory"},
@@ -702,10 +725,8 @@ void status_add_details(struct buf *out, const json *item)
 		{"reason", "reason"}, {"limit", "limit"}, {"error", "error"}, {"log", "log"},
 		{"last_words", "last words"}, {"continue", "continue with"},
 		{"last_updated", "last change"}, {"file", "file"}};
-	const char *state = status_text(item, "state");
 
-	buf_addf(out, "%s: %s%s%s%s\n", status_text(item, "id"), status_text(item, "status"),
-		*state ? " (state '" : "", state, *state ? "')" : "");
+	status_add_title(out, item);
 	run_status_add_working(out, item);
 	run_status_add_counts(out, item, "attempts");
 	run_status_add_counts(out, item, "failures");

@@ -19,6 +19,8 @@ json *status_item(const char *document, bool brief);
 int status_items(const char *dir, json **items, struct error *err);
 /* In that order, after others were added. */
 void status_sort(json **items);
+/* The children of the item that have begun, those of one name in their order. */
+json *status_children(const char *document);
 /* The directory of the documents of this repository's items, in the arena. */
 int status_directory(struct arena *a, const char *repo, const char **dir, struct error *err);
 
@@ -33,6 +35,8 @@ int status_refuse_unknown(const char *id, const char *document, struct error *er
 void status_add_table(struct buf *out, const json *items);
 /* One line for the items at work and those that wait for an answer; nothing if there is none. */
 void status_add_line(struct buf *out, const json *items);
+/* A line that names an item, its status and its state. */
+void status_add_title(struct buf *out, const json *item);
 /* All of an item, a line for each fact. */
 void status_add_details(struct buf *out, const json *item);
 

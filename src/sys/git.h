@@ -356,6 +356,12 @@ struct git_command {
  */
 #define GIT_QUIET                                                                                  \
 	"git", "-c", "core.hooksPath=/dev/null", "-c", "gc.auto=0", "-c", "maintenance.auto=false"
+/* Whoever works in the repository can write its configuration, which must not decide what has
+ * changed. */
+#define GIT_FIND_CHANGES                                                                           \
+	"-c", "core.fsmonitor=false", "-c", "core.trustctime=true", "-c",                          \
+		"core.checkStat=default", "-c", "core.untrackedCache=false", "-c",                 \
+		"diff.ignoreSubmodules=none"
 /* *status NULL: a status other than 0 is an error with git's output. `out` (may be NULL) gets
  * standard output, and standard error only when the status is not 0: git also writes warnings and
  * traces there. */

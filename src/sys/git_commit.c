@@ -97,13 +97,6 @@ static void git_commit_read_header(struct arena *a, struct git_status *s, struct
 		s->branch = arena_dup(a, str_sub(entry, strlen(head), entry.n));
 }
 
-/* Whoever works in the repository can write its configuration, which must not decide what has
- * changed. */
-#define FIND_CHANGES                                                                               \
-	"-c", "core.fsmonitor=false", "-c", "core.trustctime=true", "-c",                          \
-		"core.checkStat=default", "-c", "core.untrackedCache=false", "-c",                 \
-		"diff.ignoreSubmodules=none"
-
 /* git has ended fatally, and not for what the disk or the system did. */
 static bool is_own_fault(int status, struct str output)
 {
@@ -134,7 +127,7 @@ static int status_fault(const char *root, int status, struct str output, struct 
 static int run_status(
 	struct arena *a, const char *root, bool refresh, struct git_status *s, struct error *err)
 {
-	const char *argv[] = {"git", FIND_CHANGES, "status", "--porcelain=v2", "--branch", "-z",
+	const char *argv[] = {"git", GIT_FIND_CHANGES, "status", "--porcelain=v2", "--branch", "-z",
 		"--untracked-files=all", "--no-renames", "--ignore-submodules=none", NULL};
 	const char *const env[] = {arena_printf(a, "GIT_WORK_TREE=%s", root), NULL};
 	const struct git_command c = {
@@ -220,9 +213,9 @@ static const char *sparse_option(const char *root)
 static int add_and_commit(const char *root, struct str present, struct str paths,
 	const char *message, struct error *err)
 {
-	const char *const add[] = {"git", FIND_CHANGES, "--literal-pathspecs", "add",
+	const char *const add[] = {"git", GIT_FIND_CHANGES, "--literal-pathspecs", "add",
 		"--pathspec-from-file=-", "--pathspec-file-nul", sparse_option(root), NULL};
-	const char *const commit[] = {"git", FIND_CHANGES, "-c", "gc.auto=0", "-c",
+	const char *const commit[] = {"git", GIT_FIND_CHANGES, "-c", "gc.auto=0", "-c",
 		"maintenance.auto=false", "commit", "-q", "-m", message, "--only",
 		"--pathspec-from-file=-", "--pathspec-file-nul", NULL};
 	const struct git_command adding = {
