@@ -169,7 +169,7 @@ const struct verb verb_approve = {
 	.about = "approve what a work item waits for a person to approve",
 	.details = "A state with 'approve' waits for this or for 'reject', from any terminal. The "
 		   "approval is for the branch as it was when it was asked for: if it has moved "
-		   "since, the next step asks "
+		   "since, or a file that is not committed has changed, the next step asks "
 		   "again. --show shows what is to be approved.\n"
 		   "\n"
 		   "Exit status 4 if the item waits for no approval.",

@@ -66,6 +66,8 @@ static int evidence_local_check_branch(struct collector *c)
 
 	if (!c->out->head)
 		return add_contradiction(c, EVIDENCE_ALL, "the branch has no commit");
+	if (!c->branch && !want && c->query->kinds == EVIDENCE_SHOWN)
+		return 0; /* it was so when the item began */
 	if (!c->branch)
 		return add_contradiction(
 			c, EVIDENCE_ALL, "HEAD is detached: switch to the item's branch");
@@ -144,6 +146,21 @@ static bool evidence_local_is_fresh(const struct collector *c)
 	return c->query->kinds & EVIDENCE_WORK && p->fresh && !p->in_place;
 }
 
+/* What an approval would be for, although the person has not seen it. */
+static int check_seen(struct collector *c, const struct git_status *s)
+{
+	const char *path = c->query->kinds & EVIDENCE_SHOWN
+				   ? place_find_unseen(c->arena, c->query->place, s)
+				   : NULL;
+
+	return path ? REFUTE(c, EVIDENCE_REVIEW,
+			      "'%s' has changed since the approval was requested and is not "
+			      "committed: commit it, remove or restore it, have git ignore it, or "
+			      "approve it as it is now",
+			      path)
+		    : 0;
+}
+
 #define IN_SUBMODULE "the submodule '%s' has uncommitted files"
 
 /* Starts git only if the state of the files matters and cannot be read from the index. */
@@ -152,16 +169,18 @@ static int check_changes(struct collector *c, struct error *err)
 	const char *tree;
 	struct git_status s;
 
-	if (!(c->query->kinds & (EVIDENCE_WORK | EVIDENCE_TREE)))
+	if (!(c->query->kinds & (EVIDENCE_WORK | EVIDENCE_TREE | EVIDENCE_SHOWN)))
 		return 0;
-	tree = git_unchanged_tree(c->arena, c->dir, evidence_local_is_fresh(c));
+	tree = git_unchanged_tree(
+		c->arena, c->dir, evidence_local_is_fresh(c) || c->query->kinds & EVIDENCE_SHOWN);
 	if (tree && c->out->tree && strcmp(tree, c->out->tree) == 0)
 		return 0;
 	if (git_read_status(c->arena, c->dir, &s, err) < 0)
 		return add_damage(c, err);
 	if (!s.head || strcmp(s.head, c->out->head) != 0)
-		return add_contradiction(
-			c, EVIDENCE_WORK | EVIDENCE_TREE, "HEAD changed during the check");
+		return add_contradiction(c, EVIDENCE_WORK | EVIDENCE_TREE | EVIDENCE_REVIEW,
+			"HEAD changed during the check");
+	(void)check_seen(c, &s);
 	for (size_t i = 0; i < s.changes.n; i++) {
 		const struct git_change *change = &s.changes.items[i];
 		bool own = change->untracked;

@@ -1,7 +1,8 @@
 /*
  * leftover.c: commits what an agent has changed in the item's place and left uncommitted. Changes
  * that were there when the action was requested are not the agent's; a mark, a digest of the path
- * and the file's state, tells which they are.
+ * and the file's state, tells which they are. A person has seen these alone: only they are
+ * committed with an approval.
  */
 #include <sys/stat.h>
 #include "src/local/local.h"
@@ -18,8 +19,9 @@ static char *leftover_mark_of(struct arena *a, const char *directory, const char
 	struct stat st = {0};
 
 	(void)lstat(full, &st);
-	digest_text(str_of(arena_printf(a, "%s\n%lld %lld.%09ld %llu %o", path,
+	digest_text(str_of(arena_printf(a, "%s\n%lld %lld.%09ld %lld.%09ld %llu %o", path,
 			    (long long)st.st_size, (long long)st.st_mtim.tv_sec, st.st_mtim.tv_nsec,
+			    (long long)st.st_ctim.tv_sec, st.st_ctim.tv_nsec,
 			    (unsigned long long)st.st_ino, (unsigned)st.st_mode)),
 		digest);
 	return arena_dup(a, (struct str){digest, MARK_SIZE - 1});
@@ -62,6 +64,22 @@ static bool is_marked(const json *marks, const char *mark)
 	return false;
 }
 
+const char *place_find_unseen(
+	struct arena *a, const struct item_place *p, const struct git_status *s)
+{
+	bool full = json_len(p->marks) == MARKS_MAX;
+
+	for (size_t i = 0; i < s->changes.n; i++) {
+		const struct git_change *c = &s->changes.items[i];
+
+		if (!(p->in_place && place_was_dirty(p, c->path)) &&
+			!(full && c->untracked) && /* more were there than have marks */
+			!is_marked(p->marks, leftover_mark_of(a, p->directory, c->path)))
+			return c->path;
+	}
+	return NULL;
+}
+
 /* `git status` lists a nested repository with a slash at its end. */
 static bool is_repository(const struct git_change *c)
 {
@@ -98,18 +116,32 @@ static int refuse_change(
 	return 0;
 }
 
-/* A file that existed before the request is not committed for the agent. Until a script has been
- * requested, only agents can have made it, and a validation would use it; so it is refused. */
+/* Until a script has been requested, only agents can have made it. */
+static bool is_of_agents(const struct item_place *p, const struct git_change *c)
+{
+	return c->untracked && p->fresh && !p->in_place;
+}
+
+/* A file that existed before the request is not committed for the agent. If an agent has made it, a
+ * validation would use it; so it is refused. */
 static int leftover_refuse_old(
 	const struct item_place *p, const struct git_change *c, struct error *err)
 {
-	if (!p->fresh || p->in_place || !c->untracked)
+	if (!is_of_agents(p, c))
 		return 0;
 	return error_set(err, ERR_CHECK,
 		"'%s' existed before the request and is not committed: commit it, remove it, or "
 		"have git "
 		"ignore it",
 		c->path);
+}
+
+/* What was changed when the approval was requested, but for what is the user's or may be the output
+ * of a build. */
+static bool is_approved(const struct item_place *p, const struct git_change *c, bool marked)
+{
+	return marked && !c->inside && !place_was_dirty(p, c->path) &&
+	       (!c->untracked || is_of_agents(p, c));
 }
 
 struct path_list {
@@ -122,10 +154,12 @@ static int collect_changes(struct arena *a, const struct item_place *p, const js
 {
 	for (size_t i = 0; i < s->changes.n; i++) {
 		const struct git_change *c = &s->changes.items[i];
+		bool marked = is_marked(marks, leftover_mark_of(a, p->directory, c->path));
 
-		if (p->in_place && place_was_dirty(p, c->path))
+		if (p->shown ? !is_approved(p, c, marked)
+			     : p->in_place && place_was_dirty(p, c->path))
 			continue;
-		if (is_marked(marks, leftover_mark_of(a, p->directory, c->path))) {
+		if (marked && !p->shown) {
 			if (leftover_refuse_old(p, c, err) < 0)
 				return -1;
 			continue;

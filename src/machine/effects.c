@@ -135,6 +135,8 @@ static int effects_carry_out(
 	if (done) {
 		if (kind->effect == EFFECT_PUSH)
 			engine_evidence_pushed(r);
+		else
+			r->head = NULL; /* it has moved */
 		r->done |= kind->effect;
 		note_effect(r, kind->name);
 		return 0;

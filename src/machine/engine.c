@@ -658,11 +658,13 @@ static enum advance refuse_request(struct engine_run *r, const struct step *step
 	return transition(r, step->refused, err);
 }
 
-/* What the agents leave uncommitted may be committed when they have answered. */
-static bool may_commit(
+/* What the agents leave uncommitted may be committed when they have answered, or was shown to a
+ * person. */
+static bool needs_marks(
 	const struct engine_run *r, const struct step *step, const struct step_context *c)
 {
-	if (engine_claims_of(r->e->workflow, step, engine_state(r)) & EVIDENCE_WORK)
+	if (engine_claims_of(r->e->workflow, step, engine_state(r)) &
+		(EVIDENCE_WORK | EVIDENCE_SHOWN))
 		return true;
 	for (size_t i = 0; c->declared && i < c->declared->rules.n_effects; i++)
 		if (strcmp(c->declared->rules.effects[i], "commit") == 0)
@@ -707,7 +709,7 @@ static enum advance engine_request(
 		return ADVANCE_STOP;
 	if (engine_take_inputs(r, err) < 0)
 		return ADVANCE_FAILED;
-	if (may_commit(r, step, c) &&
+	if (needs_marks(r, step, c) &&
 		engine_mark_changes(r,
 			c->declared ? c->declared->items[0].writes : c->requests.items[0].writes,
 			err) < 0)

@@ -74,13 +74,15 @@ int engine_mark_changes(struct engine_run *r, const char *section, struct error 
 {
 	const struct environment *env = r->e->environment;
 	const struct environment_input input = {.what = "marks", .place = &r->place};
+	const struct declared_state *declared = engine_declared(r);
 	CLEANUP(json_free) json *found = NULL;
 
 	if (!r->place.directory || !env->marks)
 		return 0;
 	if (engine_load_marks(r, err) < 0)
 		return -1;
-	if (json_str_is(r->marks, "for", section)) /* an earlier request has no answer yet */
+	/* An earlier request has no answer yet. What a person approves is there now. */
+	if (json_str_is(r->marks, "for", section) && !(declared && declared->items->approve))
 		return 0;
 	if (env->marks(env->data, &r->arena, &input, &found, err) < 0)
 		return -1;

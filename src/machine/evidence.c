@@ -332,7 +332,7 @@ static const char *claim_fault(
 		return "the branch has changed since the approval was requested";
 	if (claim->kinds & EVIDENCE_REVIEW && changed)
 		return "HEAD is not the commit that was reviewed, and its changes differ";
-	return NULL;
+	return claim->kinds & EVIDENCE_SHOWN ? evidence_first_fault(found, kinds) : NULL;
 }
 
 /* A rebase that leaves the changes as they are keeps the approval. */
@@ -606,12 +606,14 @@ static void refuse_claims(struct engine_run *r, struct step_context *c, struct e
 	}
 }
 
-static int evidence_commit_leftovers(struct engine_run *r, struct error *err)
+/* Of work, what is left is committed at once; of an approval, if it holds and the state says so. */
+static int evidence_take_leftovers(struct engine_run *r, bool shown, struct error *err)
 {
 	if (load_facts(r, err) < 0)
 		return -1;
 	r->place.fresh = !json_get(r->facts, "scripts");
-	return engine_carry_out(r, EFFECT_COMMIT, err);
+	r->place.shown = shown;
+	return shown ? engine_load_marks(r, err) : engine_carry_out(r, EFFECT_COMMIT, err);
 }
 
 /* An effect was refused: the work cannot be committed or pushed as it is. */
@@ -650,7 +652,8 @@ int engine_evidence_check(
 			k.claims[i].kinds &= r->e->workflow->evidence.kinds;
 		kinds |= k.claims[i].kinds;
 	}
-	if (claimed & EVIDENCE_WORK && evidence_commit_leftovers(r, err) < 0)
+	if (claimed & (EVIDENCE_WORK | EVIDENCE_SHOWN) &&
+		evidence_take_leftovers(r, claimed & EVIDENCE_SHOWN, err) < 0)
 		return -1;
 	if (!r->fault && kinds && r->e->environment->evidence && examine_claims(r, &k, err) < 0)
 		return -1;

@@ -34,6 +34,7 @@ struct item_place {
 	size_t n_allow_secrets;
 	const char *script; /* of the key SCRIPT_KEY: the path of a script that was copied from the
 			     * user's checkout, which has not committed it; NULL: none was */
+	bool shown; /* not in the key: a person has approved what `marks` has, and it alone */
 	bool fresh; /* not in the key: no script has been requested yet that could leave files */
 	struct git_identity identity; /* of the directory when it was chosen */
 };

@@ -216,6 +216,31 @@ EVIDENCE_TEST(what_was_changed_before_does_not_count)
 	confirmed(EVIDENCE_TREE);
 }
 
+/* What was there when an approval was requested was shown. */
+EVIDENCE_TEST(an_approval_is_refuted_by_a_file_that_was_not_shown)
+{
+	CLEANUP(json_free) json *marks = NULL;
+
+	sh("echo three >r/c && echo three >>r/a");
+	assert_int_equal(place_marks(&arena, &where, &marks, &err), 0);
+	where.marks = marks;
+	confirmed(EVIDENCE_SHOWN);
+	sh("echo four >>r/c");
+	assert_int_equal(collect(EVIDENCE_SHOWN), 0);
+	assert_true(contains(got.faults[3], "'c' has changed since the approval was requested"));
+	sh("rm r/c && rm r/a");
+	assert_int_equal(collect(EVIDENCE_SHOWN), 0);
+	assert_true(contains(got.faults[3], "'a' has changed since the approval was requested"));
+	vec_push_in(&arena, &where.dirty, "a");
+	where.in_place = true; /* it is the user's */
+	confirmed(EVIDENCE_SHOWN);
+	sh("cd r && git checkout -q --detach");
+	assert_int_equal(collect(EVIDENCE_SHOWN), 0);
+	assert_non_null(got.faults[3]);
+	where.branch = NULL;
+	confirmed(EVIDENCE_SHOWN);
+}
+
 EVIDENCE_TEST(commits_do_not_change_what_a_sparse_checkout_leaves_out)
 {
 	sh("cd r && mkdir d e && touch d/x e/y && git add . && git commit -qm directories\n"

@@ -65,6 +65,28 @@ LEFTOVER_TEST(a_clean_tree_makes_no_commit)
 	assert_false(made);
 }
 
+/* A file that is added between the check of the approval and the commit too. */
+LEFTOVER_TEST(with_an_approval_what_was_shown_is_committed_and_nothing_else)
+{
+	sh("cd r && echo mine >>a && echo before >new && echo log >log");
+	an_agent_is_asked();
+	sh("cd r && echo theirs >theirs && echo more >>log");
+	where.shown = true;
+	committed("a\n"); /* a script may have made the others */
+	where.fresh = true;
+	committed("new\n");
+	assert_sh("cd r && git status --porcelain | cut -c4-", "log\ntheirs\n");
+}
+
+/* The size and the time of a file can be set, the time of that cannot. */
+LEFTOVER_TEST(a_file_with_its_old_time_is_changed_all_the_same)
+{
+	sh("cd r && echo one >new");
+	an_agent_is_asked();
+	sh("cd r && touch -r new ../time && echo two >new && touch -r ../time new");
+	committed("new\n");
+}
+
 LEFTOVER_TEST(what_was_changed_before_the_agent_was_asked_stays)
 {
 	sh("cd r && echo mine >>a && echo before >new && echo log >log");
