@@ -184,6 +184,7 @@ static int select_node(struct arena *a, const char *file, const char *id,
 	*m->nodes = all->nodes[i];
 	m->nodes->max_retries = 0;
 	m->nodes->block = NULL; /* its failure ends the child at once */
+	m->n_blocks = 0;
 	m->n_nodes = 1;
 	m->n_edges = 0;
 	m->order = arena_alloc(a, sizeof(*m->order));

@@ -343,7 +343,6 @@ static int check_caps(const struct workflow *w, struct buf *faults, size_t *n, s
 	const struct manifest *m = w->n_declared ? w->declared->manifest : NULL;
 	unsigned depth, children;
 
-	*n = 0;
 	if (!m)
 		return 0;
 	if (run_read_cap(RUN_DEPTH_VARIABLE, &depth, err) < 0 ||
@@ -370,18 +369,30 @@ static int check_caps(const struct workflow *w, struct buf *faults, size_t *n, s
 	return 0;
 }
 
-static size_t check_circles(struct arena *a, const struct run_step_call *call,
+/* What keeps an item from a step with this workflow; adds the number of faults to *n. */
+static int check_beginning(struct arena *a, const struct run_step_call *call,
+	const struct workflow *w, struct buf *out, size_t *n, struct error *err)
+{
+	if (check_user(call, w, err) < 0 || check_caps(w, out, n, err) < 0)
+		return -1;
+	*n += workflow_check_tasks(w, steps_builtin(), out);
+	if (!call->scripted)
+		*n += check_roles(a, w, call->plugin_root, call->repo, out);
+	return 0;
+}
+
+static size_t check_children(struct arena *a, const struct run_step_call *call,
 	const struct workflow *w, struct buf *out);
 
-/* Refuses unknown agents and skills, agents without a task, and children without an end; checks
- * each text of the workflow once. */
+/* Refuses unknown agents and skills, agents without a task, and children that could not begin or
+ * without an end; checks each text of the workflow once. */
 static int run_step_check_agents(struct arena *a, const struct run_step_call *call,
 	const struct engine *e, struct error *err)
 {
 	CLEANUP(buf_release) struct buf faults = BUF_INIT;
 	struct str rest, line;
 	bool new;
-	size_t n;
+	size_t n = 0;
 
 	if ((!e->workflow->n_declared && !e->workflow->reviewer) || e->cancel)
 		return 0;
@@ -389,13 +400,10 @@ static int run_step_check_agents(struct arena *a, const struct run_step_call *ca
 		return -1;
 	if (!new)
 		return 0;
-	if (check_caps(e->workflow, &faults, &n, err) < 0)
+	if (check_beginning(a, call, e->workflow, &faults, &n, err) < 0)
 		return -1;
-	n += workflow_check_tasks(e->workflow, steps_builtin(), &faults);
-	if (!call->scripted)
-		n += check_roles(a, e->workflow, call->plugin_root, call->repo, &faults);
 	if (!e->parent)
-		n += check_circles(a, call, e->workflow, &faults);
+		n += check_children(a, call, e->workflow, &faults);
 	rest = buf_str(&faults);
 	while (n > 1 && str_line(&rest, &line))
 		report_fault(call, arena_dup(a, line));
@@ -722,9 +730,9 @@ struct above {
 struct workflow_tree {
 	struct arena *arena;
 	const char *root, *repo;
+	const struct run_step_call *call; /* which looks for what refuses a step; NULL: for all */
 	struct buf *out;
-	bool circles; /* looks only for circles and depth: the rest is found when a child begins */
-	size_t n;     /* faults */
+	size_t n; /* faults */
 	VEC(struct above) seen;
 };
 
@@ -762,8 +770,24 @@ static void tree_fault(struct workflow_tree *t, const char *file, const struct d
 
 static void check_below(struct workflow_tree *t, const struct workflow *w, const struct above *at);
 
+/* At its place, else at that of the child in the workflow above. */
+static void add_error(struct workflow_tree *t, const char *file, const struct declared_action *it,
+	const struct error *err)
+{
+	char line[sizeof(err->file) + sizeof(err->text)];
+
+	if (!err->line) {
+		tree_fault(t, file, it, NULL, err->text);
+		return;
+	}
+	error_format(err, line, sizeof(line));
+	buf_addf(t->out, "%s\n", line);
+	t->n++;
+}
+
 /* Another child may have it as well; only one that is deeper can find more. */
-static void run_step_check_child(struct workflow_tree *t, const char *path, const struct above *at)
+static void run_step_check_child(struct workflow_tree *t, const char *file,
+	const struct declared_action *it, const char *path, const struct above *at)
 {
 	struct error err = {0};
 	struct workflow w;
@@ -777,14 +801,14 @@ static void run_step_check_child(struct workflow_tree *t, const char *path, cons
 		known = true;
 	}
 	vec_push_in(t->arena, &t->seen, *at);
-	if (manifest_workflow_load(t->arena, path, &w, &err) < 0) {
-		if (!t->circles) {
-			buf_addf(t->out, "%s\n", err.text);
-			t->n++;
-		}
+	if (manifest_workflow_load(t->arena, path, &w, &err) < 0 ||
+		(t->call && !known &&
+			(manifest_check_run(&w, &err) < 0 ||
+				check_beginning(t->arena, t->call, &w, t->out, &t->n, &err) < 0))) {
+		add_error(t, file, it, &err);
 		return;
 	}
-	if (!known && !t->circles)
+	if (!known && !t->call)
 		t->n += check_one(t->arena, &w, t->root, t->out);
 	check_below(t, &w, at);
 }
@@ -798,8 +822,7 @@ static void check_item(struct workflow_tree *t, const struct workflow *w,
 
 	if (run_child_workflow(t->arena, w->file, it->workflow, t->root, t->repo, &path, &err) <
 		0) {
-		if (!t->circles)
-			tree_fault(t, w->file, it, NULL, err.text);
+		tree_fault(t, w->file, it, NULL, err.text);
 		return;
 	}
 	below.file = real_path(t->arena, path);
@@ -811,7 +834,7 @@ static void check_item(struct workflow_tree *t, const struct workflow *w,
 	if (below.depth > RUN_DEPTH_MAX)
 		tree_fault(t, w->file, it, &below, "children are at most 8 deep: ");
 	else
-		run_step_check_child(t, path, &below);
+		run_step_check_child(t, w->file, it, path, &below);
 }
 
 static void check_below(struct workflow_tree *t, const struct workflow *w, const struct above *at)
@@ -822,14 +845,14 @@ static void check_below(struct workflow_tree *t, const struct workflow *w, const
 				check_item(t, w, &w->declared[i].items[k], at);
 }
 
-static size_t check_circles(struct arena *a, const struct run_step_call *call,
+static size_t check_children(struct arena *a, const struct run_step_call *call,
 	const struct workflow *w, struct buf *out)
 {
 	struct workflow_tree t = {.arena = a,
 		.root = call->plugin_root,
 		.repo = call->repo,
-		.out = out,
-		.circles = true};
+		.call = call,
+		.out = out};
 	const struct above top = {.file = real_path(a, w->file)};
 
 	check_below(&t, w, &top);
