@@ -162,7 +162,7 @@ static const struct config_field node_fields[] = {
 	{TEXT("id", node_form, id), .required = true, .about = "Unique among the nodes; its answer is the section of this name."},
 	{TEXT("persona", node_form, persona), .about = "Who works on it. A node has one of `persona`, `command`, `workflow`, `merge` and `close`."},
 	{TEXT("command", task_form, command), .about = "A shell command: exit status 0 is `success`, any other `validation_fail`."},
-	{TEXT("workflow", config_line, workflow), .about = "A workflow or manifest, which is run as a work item of its own."},
+	{TEXT("workflow", config_relative, workflow), .about = "A workflow or manifest, a name or a path relative to this file, which is run as a work item of its own."},
 	{TEXT("merge", merge_form, merge), .about = "What is merged into the branch of the item: that of a node before it which is a work item, or `origin/BRANCH`; `origin/HEAD` is the default branch."},
 	{BOOL("close", close), .preset = "false", .about = "It lands the branch of the item on the default branch of the remote, as `dev-team land` does."},
 	{TEXT("resolver", node_form, resolver), .about = "The persona that resolves the conflicts of `merge` or `close`."},

@@ -62,8 +62,8 @@ char *run_child_document(struct arena *a, const char *document, const char *item
 int run_child_workflow(struct arena *a, const char *parent, const char *name, const char *root,
 	const char *repo, const char **path, struct error *err)
 {
-	bool relative = name[0] != '/' && (strchr(name, '/') || str_ends(str_of(name), ".md") ||
-						  manifest_is_path(str_of(name)));
+	bool relative = strchr(name, '/') || str_ends(str_of(name), ".md") ||
+			manifest_is_path(str_of(name));
 
 	while (str_starts(str_of(name), "./"))
 		name += 2;

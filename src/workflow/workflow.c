@@ -36,6 +36,12 @@ static bool is_argument(struct str s)
 	return workflow_is_text(s) && config_line.valid(s);
 }
 
+/* Of a child. The documents of items keep it, and name no place of one machine. */
+static bool is_workflow(struct str s)
+{
+	return is_argument(s) && s.p[0] != '/';
+}
+
 static bool workflow_is_policy(struct str s)
 {
 	return is_argument(s) && s.p[0] != '-';
@@ -66,6 +72,7 @@ FORM(text_form, workflow_is_text, "a text of 1 to 4096 bytes", .trim = true);
 FORM(argument_form, is_argument, "one line of 1 to 4096 bytes", .trim = true);
 FORM(policy_form, workflow_is_policy, "one line of 1 to 4096 bytes that does not begin with '-'",
 	.trim = true);
+FORM(workflow_form, is_workflow, "one line: a name, or a path relative to this file", .trim = true);
 FORM(skill_form, workflow_skill_valid, "1 to 100 letters, digits and, inside, '_', '-', '.', ':'",
 	.trim = true);
 FORM(section_form, workflow_is_section, "the name of a section other than 'Actions'", .trim = true);
@@ -221,7 +228,7 @@ static void read_when(struct config_reader *r, const struct config_field *f, con
 
 #define CHILD                                                                                      \
 	{TEXT("child", child_form, declared_action, child)},                                       \
-		{TEXT("workflow", argument_form, declared_action, workflow), .required = true},    \
+		{TEXT("workflow", workflow_form, declared_action, workflow), .required = true},    \
 		{TEXT("task", text_form, declared_action, task)},                                  \
 		{TEXTS("reads", section_form, declared_action, reads)}, ORDER, {WRITES},           \
 	{                                                                                          \

@@ -247,6 +247,8 @@ static const struct {
 		"m.yaml:6:16: 'id' must be a name: up to 40 letters, digits, '-' and '_', a letter "
 		"first, not '1a'\n"
 		"m.yaml:6:41: unknown key 'person'\n"},
+	{HEAD "  nodes: [{id: a, workflow: /flows/tdd.md}]\n",
+		"m.yaml:5:29: 'workflow' must be a relative path, not '/flows/tdd.md'\n"},
 	{"apiVersion: dev-team/v2\nkind: AgentManifest\nmetadata: {name: m}\nspec: {nodes: []}\n",
 		"m.yaml:1:13: 'apiVersion' must be 'dev-team/v1', not 'dev-team/v2'\n"
 		"m.yaml:4:15: 'nodes' must have 1 to 100000 entries, not 0\n"},
