@@ -261,10 +261,37 @@ static bool *find_without(struct workflow_check *c, bool (*gives)(const struct w
 	return reached;
 }
 
-static void check_task(struct workflow_check *c, const struct declared_action *it)
+/* The machine writes it in every workflow. */
+static bool is_machine_section(const char *section)
 {
-	bool has_task = it->n_reads || it->task;
+	static const char *const names[] = {CONTEXT_LAST_FAILURE, CONTEXT_FAILED_ANSWER,
+		CONTEXT_COMMENTS, CONTEXT_TROUBLE_LOG, NULL};
 
+	return str_in(str_of(section), names) || str_starts(str_of(section), CONTEXT_EARLIER);
+}
+
+/* What a state writes is cleared when it is entered, and what the machine writes is not there at a
+ * first visit. A child that is made after that still needs a task of its own. */
+static bool has_text(const struct workflow_check *c, const struct workflow_state *s,
+	const struct declared_action *it, const char *section)
+{
+	bool again = false;
+
+	if (!strcmp(section, it->writes) || (!it->n_after && writes(s, section)))
+		return false;
+	for (size_t i = 0; i < c->w->n_edges && !it->child; i++)
+		again |= c->live[i] && !strcmp(c->w->edges[i].to, s->name) &&
+			 strcmp(c->w->edges[i].from, c->initial->name) != 0;
+	return again || !is_machine_section(section);
+}
+
+static void check_task(
+	struct workflow_check *c, const struct workflow_state *s, const struct declared_action *it)
+{
+	bool has_task = it->task;
+
+	for (size_t i = 0; i < it->n_reads; i++)
+		has_task |= has_text(c, s, it, it->reads[i]);
 	for (size_t i = 0; i < it->n_args; i++) {
 		if (!strcmp(it->args[i], "SPEC_PATH"))
 			workflow_check_fault(c, it->line, it->col,
@@ -274,13 +301,13 @@ static void check_task(struct workflow_check *c, const struct declared_action *i
 	}
 	if (!has_task && it->child)
 		workflow_check_fault(c, it->line, it->col,
-			"the child '%s' gets no task: it has no 'task', reads no section, and no "
-			"state 'spec-finding' comes before",
+			"the child '%s' gets no task: it has no 'task', reads no section that was "
+			"written before, and no state 'spec-finding' comes before",
 			it->child);
 	else if (!has_task)
 		workflow_check_fault(c, it->line, it->col,
-			"the agent '%s' gets no task: it reads no section, has no argument but the "
-			"id, and no state 'spec-finding' comes before",
+			"the agent '%s' gets no task: it reads no section that was written before, "
+			"has no argument but the id, and no state 'spec-finding' comes before",
 			it->agent);
 }
 
@@ -293,7 +320,7 @@ static void check_tasks(struct workflow_check *c)
 
 		for (size_t k = 0; d && without_spec[i] && k < d->n; k++)
 			if (d->items[k].agent || d->items[k].child)
-				check_task(c, &d->items[k]);
+				check_task(c, &c->w->states[i], &d->items[k]);
 	}
 }
 
@@ -307,15 +334,6 @@ static void check_brief(struct workflow_check *c)
 			"the developer of '%s' gets no task: no state before it writes the "
 			"'" CONTEXT_BRIEF "', as 'researching' does",
 			s->name);
-}
-
-/* The machine writes it in every workflow. */
-static bool is_machine_section(const char *section)
-{
-	static const char *const names[] = {CONTEXT_LAST_FAILURE, CONTEXT_FAILED_ANSWER,
-		CONTEXT_COMMENTS, CONTEXT_TROUBLE_LOG, NULL};
-
-	return str_in(str_of(section), names) || str_starts(str_of(section), CONTEXT_EARLIER);
 }
 
 /* The machine, or a built-in state, writes it. */

@@ -167,19 +167,46 @@ TEST(all_good_words_of_several_at_once_give_one_trigger)
 }
 
 #define NO_TASK                                                                                    \
-	"gets no task: it reads no section, has no argument but the id, and no state "             \
-	"'spec-finding' comes before\n"
+	"gets no task: it reads no section that was written before, has no argument but the id, "  \
+	"and no state 'spec-finding' comes before\n"
 
 TEST(an_agent_without_a_task_is_told)
 {
 #define WAYS              "init --> a : go\na --> b : ok\nb --> done : ok\ndone --> [*]\n"
 #define AGENT(name, args) "  " name ": {agent: x, skill: s, " args "writes: y, results: {w: ok}}\n"
-	assert_told(front("states:\n" AGENT("a", "args: [ID], ") AGENT("b", "reads: [y], "), WAYS),
+	assert_told(
+		front("states:\n" AGENT("a", "args: [ID], ") AGENT("b", "reads: [Spec], "), WAYS),
 		"w.md:3:6: the agent 'x' " NO_TASK);
 	assert_told(
 		front("states:\n" AGENT("a", "args: [Plan], ") AGENT("b", "args: [SPEC_PATH], "),
 			WAYS),
 		"w.md:4:6: 'SPEC_PATH' is not set here: no state 'spec-finding' comes before\n");
+}
+
+/* What a state writes is cleared when it is entered, and nothing has failed before the first one.
+ */
+TEST(a_section_without_a_text_is_no_task)
+{
+#define FIRST "w.md:3:6: the agent 'x' " NO_TASK
+#define BACK                                                                                       \
+	"init --> a : go\na --> work : ok\nwork --> a : bad\nwork --> done : ok\ndone --> [*]\n"
+	assert_told(front("states:\n" AGENT("a", "reads: [Last Failure], ")
+				    AGENT("b", "reads: [Last Failure], "),
+			    WAYS),
+		FIRST);
+	assert_told(front("states:\n" AGENT("a", "reads: [y, Last Failure], ")
+				    AGENT("b", "reads: [y, Spec], "),
+			    WAYS),
+		FIRST);
+	assert_told(front("states:\n" AGENT("a", "reads: [Last Failure], "), BACK), "");
+	assert_told(front("states:\n" AGENT("a", "reads: [y], "), BACK), FIRST);
+#define ITEM(section, more)                                                                        \
+	"      - {agent: x, skill: s, writes: " section ", results: {w: ok}, " more "}\n"
+#define ALL "init --> a : go\na --> done : ok\ndone --> [*]\n"
+	assert_told(front("states:\n  a:\n    all:\n" ITEM("A", "reads: [B]")
+				    ITEM("B", "args: [Plan]") ITEM("C", "reads: [B], after: [B]"),
+			    ALL),
+		"w.md:5:9: the agent 'x' " NO_TASK);
 }
 
 TEST(a_limit_that_no_state_counts_is_told)
