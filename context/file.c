@@ -409,6 +409,11 @@ int context_open_keys(struct context_file *f, struct error *err)
 			: store_open(&f->store, f->backend, f->dir, f->name, STORE_READ, 0, err);
 }
 
+int context_recall(struct context_file *f, struct error *err)
+{
+	return context_open_keys(f, err) < 0 ? -1 : file_recall(f, err);
+}
+
 int context_get_key(struct context_file *f, const char *key, struct str *value, struct error *err)
 {
 	const struct store_op *pending = pending_op(f, key);

@@ -248,6 +248,10 @@ static int parse_option(struct option_scan *s)
 		return unknown_option(s, arg);
 	if (o->kind == OPTION_KIND_FLAG && equals)
 		return usage(s, "takes no value:", arg);
+	/* Perhaps a variable of the shell that is not set: it is not the option without a value. */
+	if (o->kind == OPTION_KIND_OPTIONAL && equals && !equals[1])
+		return error_set(s->err, ERR_USAGE, "%s: '%s' has an empty value; '--%s[=%s]': %s",
+			s->in->path, arg, o->name, o->argument, o->help);
 	if (equals)
 		text = equals + 1;
 	else if (takes_next(o) && s->i + 1 >= s->argc)

@@ -28,8 +28,8 @@ const struct option cli_step_options[] = {
 
 static const struct option options[] = {
 	OPTION_OPTIONAL(struct run_step_call, returned, "returned", "ACTION",
-		"the agents of the last array have returned; with ACTION[,ACTION]: only while it "
-		"is outstanding"),
+		"the agents of the last array have returned: all that is outstanding counts; with "
+		"ACTION[,ACTION]: only these, while they are outstanding"),
 	OPTION_FLAG(struct run_step_call, accept_workflow, "accept-workflow",
 		"accept that the workflow requires less, or names other commands, than when the "
 		"item began"),
@@ -45,6 +45,7 @@ static int step_run(struct invocation *in, struct error *err)
 	call.id = in->words[0];
 	call.returned_checked = true;
 	if (run_step_resolve(in->arena, &call, err) < 0 ||
+		run_check_returned(in->arena, &call, err) < 0 ||
 		run_step(in->arena, &call, in->out, err) < 0)
 		return -1;
 	buf_addc(in->out, '\n');
@@ -64,7 +65,8 @@ const struct verb verb_step = {
 		"While actions are outstanding, the same array is printed again and nothing "
 		"changes. With --returned, an outstanding action without an answer counts as a "
 		"failure and is requested again under a new id. --returned=ACTION does this only "
-		"while ACTION is outstanding, so that a repeated call counts nothing twice.\n"
+		"while ACTION is outstanding, so that a repeated call counts nothing twice; an id "
+		"that was never requested is refused.\n"
 		"\n"
 		"With --owner the work item belongs to NAME until the run is done, or until NAME "
 		"has made no call for the time that the workflow sets (lease_minutes, 120). "

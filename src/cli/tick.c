@@ -34,8 +34,8 @@ static const struct option tick_options[] = {
 		"first record the result in PATH; default: what 'dev-team result write' has "
 		"written"),
 	OPTION_OPTIONAL(struct tick_options, start.tick.returned, "returned", "ACTION",
-		"the agents of the last array have returned; with ACTION[,ACTION]: only while it "
-		"is outstanding"),
+		"the agents of the last array have returned: all that is outstanding counts; with "
+		"ACTION[,ACTION]: only these, while they are outstanding"),
 	OPTION_TEXT(struct tick_options, start.tick.owner, "owner", "NAME",
 		"who calls; owns the work items from now on"),
 	OPTION_FLAG(struct tick_options, start.tick.take_over, "take-over",

@@ -1,8 +1,10 @@
+#include <limits.h>
 #include "src/base/number.h"
 #include "src/config/violation.h"
 #include "src/machine/action.h"
 #include "src/machine/place.h"
 #include "src/sys/path.h"
+#include "src/workflow/workflow.h"
 #include "src/machine/verdict.h"
 
 /* The store's key, a JSON array: the ids of the actions that wait for an answer, and for each
@@ -172,6 +174,18 @@ void action_store(struct context *c, const json *array)
 		buf_addc(&text, '\n');
 	}
 	context_put(c, CONTEXT_ACTIONS, buf_str(&text));
+}
+
+unsigned long action_number(const char *id, struct str *part)
+{
+	const char *first = strchr(id, '/'), *last = strrchr(id, '/');
+
+	*part = STR("");
+	if (first == last || last[1] == '0' ||
+		!workflow_word_valid((struct str){first + 1, (size_t)(last - first - 1)}))
+		return 0;
+	*part = (struct str){first + 1, (size_t)(last - first - 1)};
+	return number_or(str_of(last + 1), ULONG_MAX, 0);
 }
 
 json *action_find(const json *array, const char *id)

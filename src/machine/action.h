@@ -45,6 +45,8 @@ json *action_complete(
 /* A line of a section with the path of the log that it names, if that is there. */
 struct str action_complete_line(struct arena *a, const struct context_file *f, struct str line);
 
+/* N of `ITEM/PART/N`, and PART, each of which counts from 1; 0 and "": the id has not this form. */
+unsigned long action_number(const char *id, struct str *part);
 /* The action `id` in `array`, or NULL. */
 json *action_find(const json *array, const char *id);
 /* The action in `array` that writes `section`, or NULL. */

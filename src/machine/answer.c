@@ -74,6 +74,33 @@ int answer_refuse_stale(const struct context_file *f, const char *id, struct err
 		id, owner, json_get_str(event, "ts"), json_get_str(event, "action"));
 }
 
+/* A document written by hand need not have counted what it requests. */
+static bool machine_answer_was_requested(const struct context_file *f, const char *id)
+{
+	CLEANUP(arena_release) struct arena a = {0};
+	CLEANUP(json_free) json *array = NULL;
+	struct error ignored;
+	struct str part;
+	unsigned long n = action_number(id, &part);
+
+	return (n && n <= context_attempts(&f->doc, arena_dup(&a, part))) ||
+	       (action_load(&f->doc, &array, &ignored) == 0 && action_find(array, id)) ||
+	       answer_is_recorded(f, id);
+}
+
+int answer_check_requested(const struct context_file *f, const char *id, struct error *err)
+{
+	struct str own = context_get(&f->doc, "work_item_id"), given = str_of(id);
+
+	if (!str_eq(str_sub(given, 0, str_find(given, STR("/"))), own))
+		return error_set(err, ERR_STATE,
+			"action '%.200s' belongs to another work item, not to '%s'", id, own.p);
+	if (!machine_answer_was_requested(f, id))
+		return error_set(err, ERR_STATE,
+			"action '%.200s' is unknown: '%s' has not requested it", id, own.p);
+	return 0;
+}
+
 /* Which answers are accepted. */
 
 static int machine_answer_check_text(struct str text, struct error *err)
@@ -143,12 +170,8 @@ static int check_repeat(const struct context *c, const json *action, const char 
 /* An agent that did not learn that its answer was recorded sends it again: not a new answer. */
 static int not_outstanding(const struct context_file *f, struct answer_offer *o, struct error *err)
 {
-	struct str own = context_get(&f->doc, "work_item_id"), given = str_of(o->id);
-	size_t slash = str_find(given, STR("/"));
-
-	if (!str_eq(str_sub(given, 0, slash), own))
-		return error_set(err, ERR_STATE,
-			"action '%.200s' belongs to another work item, not to '%s'", o->id, own.p);
+	if (answer_check_requested(f, o->id, err) < 0)
+		return -1;
 	if (!was_taken(f, o))
 		return answer_refuse_stale(f, o->id, err);
 	o->outcome = ANSWER_AGAIN;

@@ -57,6 +57,12 @@ int answer_record_file(struct arena *a, const char *context_file, struct answer_
 bool answer_is_recorded(const struct context_file *f, const char *id);
 
 /*
+ * Refuses with ERR_STATE what record calls foreign: the id of another work item, and one that was
+ * never requested. f is open for writing, or has recalled its counts.
+ */
+int answer_check_requested(const struct context_file *f, const char *id, struct error *err);
+
+/*
  * Refuses action `id`, which is not outstanding: always -1 with ERR_STATE. The message names the
  * action that replaced it after a take-over. Reads the whole journal.
  */

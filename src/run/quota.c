@@ -59,15 +59,13 @@ static void close_view(struct item_view *v)
 static bool quota_is_over(void *data, const char *action)
 {
 	const struct item_view *v = data;
-	const char *id = action + v->prefix, *part = strchr(id, '/'), *n = strrchr(id, '/');
+	const char *id = action + v->prefix;
 	CLEANUP(arena_release) struct arena a = {0};
-	const json *found;
+	const json *found = action_find(v->outstanding, id);
+	struct str part;
+	unsigned long n = action_number(id, &part);
 
-	if (!part || n <= part)
-		return true;
-	part = arena_dup(&a, (struct str){part + 1, (size_t)(n - part - 1)});
-	found = action_find(v->outstanding, id);
-	return number_or(str_of(n + 1), INT64_MAX, 0) <= context_attempts(&v->file->doc, part) &&
+	return n <= context_attempts(&v->file->doc, arena_dup(&a, part)) &&
 	       (!found || action_answered(&v->file->doc, found));
 }
 

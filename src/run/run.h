@@ -82,6 +82,9 @@ struct run_step_call {
 struct str run_action_state(const char *id);
 /* -1: also a malformed id or owner. */
 int run_step_resolve(struct arena *a, struct run_step_call *call, struct error *err);
+/* -1: call->returned names what is no action of the resolved call's item or of its children, or was
+ * never requested. */
+int run_check_returned(struct arena *a, const struct run_step_call *call, struct error *err);
 /* One step of a resolved call, and of the item's children (tree.c). Adds the array of actions, one
  * line without a newline. */
 int run_step(struct arena *a, const struct run_step_call *call, struct buf *out, struct error *err);

@@ -128,6 +128,57 @@ const char *run_top_document(struct arena *a, const struct context_file *f)
 	return top;
 }
 
+/* The document of `item`, if that is below the item of the call; else that of the call, to which
+ * its actions are foreign. */
+static const char *document_below(
+	struct arena *a, const struct run_step_call *call, const char *item)
+{
+	const char *document = run_child_document(a, call->context_file, item), *at = document,
+		   *action;
+
+	while ((action = run_parent_action(a, at))) {
+		const char *above = item_of(a, action);
+
+		if (strcmp(above, call->id) == 0)
+			return document;
+		at = run_child_document(a, at, above);
+	}
+	return call->context_file;
+}
+
+static int check_returned_one(
+	struct arena *a, const struct run_step_call *call, const char *id, struct error *err)
+{
+	CLEANUP(context_close) struct context_file f = {0};
+	const char *item = item_of(a, id);
+	struct str part;
+
+	if (!path_is_id(str_of(item)) || !action_number(id, &part))
+		return error_set(err, ERR_USAGE,
+			"'--returned=': '%.60s' is no id of an action: give ITEM/PART/N, several "
+			"separated by commas, or nothing and no '=' for all that are outstanding",
+			id);
+	if (!path_exists(call->context_file))
+		return error_set(err, ERR_STATE, "'%s' does not exist yet: nothing is outstanding",
+			call->context_file);
+	return context_open(&f, document_below(a, call, item), CONTEXT_READ_ONLY, err) < 0 ||
+			       context_recall(&f, err) < 0
+		       ? -1
+		       : answer_check_requested(&f, id, err);
+}
+
+int run_check_returned(struct arena *a, const struct run_step_call *call, struct error *err)
+{
+	struct str rest = str_of(call->returned), one;
+
+	if (!rest.n)
+		return 0;
+	while (str_next_item(&rest, &one))
+		if (check_returned_one(a, call, arena_dup(a, one), err) < 0)
+			return -1;
+	return 0;
+}
+
 /* ---- the beginning of a child ---- */
 
 static int check_depth(struct tree *t, const char *item, struct error *err)

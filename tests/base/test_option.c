@@ -179,6 +179,9 @@ TEST(a_wrong_command_line_is_refused)
 		{"thing make a -n x", "thing make: unknown option '-n'" SEE_MAKE},
 		{"thing list --loud", "thing list: unknown option '--loud'" SEE_LIST},
 		{"thing list word", "thing list: unexpected 'word'" SEE_LIST},
+		{"thing make a --maybe=",
+			"thing make: '--maybe=' has an empty value; '--maybe[=WHAT]': with or "
+			"without a value"},
 		{"thing list --count 21",
 			"'--count' must be a whole number from 1 to 20, not '21'"},
 		{"thing list --ratio 1.5", "'--ratio' must be a number from -1 to 1, not '1.5'"},

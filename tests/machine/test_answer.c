@@ -63,7 +63,7 @@ ENGINE_TEST(an_action_of_another_item_and_one_that_was_never_asked_are_two_refus
 		"action 'ADR-8/researching/1' belongs to another work item, not to 'ADR-7'"));
 	assert_fails(record("ADR-7/researching/2", NULL, STR("x")), t.err, ERR_STATE);
 	assert_true(str_starts(str_of(t.err.text),
-		"action 'ADR-7/researching/2' is stale or unknown: it is not outstanding"));
+		"action 'ADR-7/researching/2' is unknown: 'ADR-7' has not requested it"));
 	assert_string_equal(refused_text(), "x");
 	assert_true(events_have("\"type\":\"refusal\",\"action\":\"ADR-7/researching/2\""));
 	assert_false(events_have("\"section\":"));
