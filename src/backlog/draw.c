@@ -14,14 +14,6 @@ static const struct {
 	[TASK_DONE] = {"#1a7f37", "#f6f8fa"},
 	[TASK_BROKEN] = {"#cf222e", "#ffebe9"}};
 
-static void backlog_draw_add_label(
-	struct buf *out, const char *before, const char *text, const char *after)
-{
-	buf_adds(out, before);
-	dot_add_text(out, str_of(text ? text : ""));
-	buf_adds(out, after);
-}
-
 static void backlog_draw_add_key(struct buf *out)
 {
 	buf_adds(out, "  label=<<TABLE BORDER=\"0\" CELLBORDER=\"2\" CELLSPACING=\"6\"><TR>");
@@ -36,9 +28,9 @@ static void backlog_draw_add_task(const struct backlog *b, const struct task *t,
 {
 	buf_addf(out, "  t%zu [color=\"%s\", fillcolor=\"%s\", label=<<B>", (size_t)(t - b->tasks),
 		colors[t->state].line, colors[t->state].fill);
-	backlog_draw_add_label(out, "", task_name(t), "</B>");
-	if (t->title)
-		backlog_draw_add_label(out, "<BR/>", t->title, "");
+	dot_add_text(out, str_of(task_name(t)));
+	buf_adds(out, t->title ? "</B><BR/>" : "</B>");
+	dot_add_text(out, str_of(t->title ? t->title : ""));
 	if (t->state != TASK_DONE)
 		buf_addf(out, "<BR/><FONT POINT-SIZE=\"11\">%s</FONT>",
 			task_priority_word(t->priority));
@@ -81,8 +73,8 @@ static void backlog_draw_add_missing(const struct backlog *b, size_t i, struct b
 			continue;
 		buf_addf(out, "  m%zu_%zu [color=\"%s\", style=dashed, label=<", i, k,
 			colors[TASK_BROKEN].line);
-		backlog_draw_add_label(out, "", t->dependencies[k].id, "<BR/>missing");
-		buf_addf(out, ">]\n  m%zu_%zu -> t%zu\n", i, k, i);
+		dot_add_text(out, str_of(t->dependencies[k].id));
+		buf_addf(out, "<BR/>missing>]\n  m%zu_%zu -> t%zu\n", i, k, i);
 	}
 }
 
@@ -101,15 +93,6 @@ void backlog_draw_dot(const struct backlog *b, bool all, struct buf *out)
 }
 
 /* ---- JSON ---- */
-
-static json *texts(const char *const *items, size_t n)
-{
-	json *list = json_array();
-
-	for (size_t i = 0; i < n; i++)
-		json_push_str(list, str_of(items[i]));
-	return list;
-}
 
 static json *dependency_ids(const struct task *t)
 {
@@ -147,8 +130,8 @@ json *task_json(struct arena *a, const struct backlog *b, const struct task *t)
 		JSON_INT("criticalPath", t->critical_path),
 		JSON_VALUE("dependencies", dependency_ids(t)),
 		JSON_VALUE("blockers", backlog_ids_json(&blockers)),
-		JSON_VALUE("references", texts(t->references.items, t->references.n)),
-		JSON_VALUE("labels", texts(t->labels.items, t->labels.n)),
+		JSON_VALUE("references", json_texts(t->references.items, t->references.n)),
+		JSON_VALUE("labels", json_texts(t->labels.items, t->labels.n)),
 		JSON_IF(t->assignee, JSON_TEXT("assignee", t->assignee)),
 		JSON_IF(t->created, JSON_TEXT("created", t->created)),
 		JSON_IF(t->updated, JSON_TEXT("updated", t->updated)),

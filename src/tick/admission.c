@@ -212,12 +212,16 @@ static bool paths_meet(const char *one, const char *other)
 	       (other[n - 1] == '/' && strncmp(one, other, n) == 0);
 }
 
-static const char *overlap_with(struct admission_case *c, const struct task *other)
+/* Why it must not be started beside `other`, which is in flight. */
+static const char *tick_admission_meets(struct admission_case *c, const struct task *other)
 {
 	CLEANUP(buf_release) struct buf shown = BUF_INIT;
-	json *list = json_array();
+	json *list;
 	size_t n = 0;
 
+	if (!other || other == c->task || other->state == TASK_DONE)
+		return NULL;
+	list = json_array();
 	for (size_t i = 0; i < c->task->references.n; i++) {
 		const char *path = c->task->references.items[i];
 		size_t k = 0;
@@ -241,13 +245,6 @@ static const char *overlap_with(struct admission_case *c, const struct task *oth
 		JSON_OBJECT(JSON_TEXT("kind", "blast-radius-overlap"),
 			JSON_TEXT("inFlightTaskId", other->id), JSON_VALUE("overlap", list),
 			JSON_INT("overlapCount", n)));
-}
-
-/* Why it must not be started beside `other`, which is in flight. */
-static const char *tick_admission_meets(struct admission_case *c, const struct task *other)
-{
-	return other && other != c->task && other->state != TASK_DONE ? overlap_with(c, other)
-								      : NULL;
 }
 
 static const char *blast_radius(struct admission_case *c)
