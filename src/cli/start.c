@@ -48,8 +48,9 @@ const struct verb verb_start = {
 	.details =
 		"Repeats 'tick' and carries out its actions, as 'run' does, of all tasks side by "
 		"side. While there is nothing to do it waits, at most 300 seconds at a time. What "
-		"fails is reported and tried again; a task that keeps failing is parked. After an "
-		"interruption the same command continues.\n"
+		"fails is reported and tried again, unless the first tick cannot look at the "
+		"tasks; a task that keeps failing is parked. After an interruption the same "
+		"command continues.\n"
 		"\n"
 		"The first line on standard error says who pays. Exit status 0: all tasks are "
 		"finished, or those of the last tick of --max-ticks were carried out. 6, 8: as of "

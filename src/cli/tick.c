@@ -2,7 +2,8 @@
 #include "src/cli/cli.h"
 #include "src/run/locate.h"
 #include "src/sys/path.h"
-#include "src/tick/admission.h"
+#include "src/run/status.h"
+#include "src/tick/memory.h"
 #include "src/tick/tick.h"
 
 struct tick_options {
@@ -65,20 +66,25 @@ static int dry_run(struct invocation *in, const char *task, struct error *err)
 {
 	CLEANUP(json_free) json *rows = json_array();
 	const struct tick_options *o = in->values;
+	CLEANUP(tick_memory_close) struct tick_memory memory = {0};
 	struct admission_facts facts = {0};
 	struct task_list list;
 	struct backlog b;
 	size_t admitted = 0;
-	const char *repo;
+	const char *repo, *items;
 
 	if (locate_repository(in->arena, o->start.request.call.repo, &repo, err) < 0 ||
+		status_directory(in->arena, repo, &items, err) < 0 ||
 		backlog_read(in->arena, repo, &b, err) < 0 ||
+		tick_memory_look(in->arena, items, &memory, err) < 0 ||
 		tick_candidates(&b, task, &list, err) < 0 || admission_gather(&b, &facts, err) < 0)
 		return -1;
 	for (size_t i = 0; i < list.n; i++) {
-		CLEANUP(admission_release) struct admission d = {0};
+		CLEANUP(admission_release) struct admission d = {.task = list.items[i]};
 
-		admission_decide(&facts, list.items[i], &d);
+		d.refused = tick_memory_hold(&memory, d.task);
+		if (!d.refused)
+			admission_decide(&facts, d.task, &d);
 		admission_add_trace(in->out, &d);
 		json_push(rows, admission_json(&d));
 		admitted += !d.refused && !d.failed;
@@ -150,9 +156,12 @@ static int run_tick(struct invocation *in, struct error *err)
 	static const char *const inline_words[] = {"inline", "claude-cli", NULL};
 	const struct tick_options *o = in->values;
 	struct tick_start_call c = o->start;
-	bool inline_ = str_in(str_of(tick_spawner(c.spawner, "inline")), inline_words);
+	bool inline_;
 	int status, rc;
 
+	if (tick_spawner("inline", &c.spawner, err) < 0)
+		return -1;
+	inline_ = str_in(str_of(c.spawner), inline_words);
 	if (check_options(o, inline_, err) < 0)
 		return -1;
 	if (c.tick.task && o->task_file)
@@ -169,7 +178,6 @@ static int run_tick(struct invocation *in, struct error *err)
 		rc = tick(in->arena, &c.tick, in->out, &status, err);
 	} else {
 		c.max_ticks = 1;
-		c.spawner = tick_spawner(c.spawner, NULL);
 		progress_listen(&c.request);
 		rc = tick_start(in->arena, &c, in->out, &status, err);
 	}

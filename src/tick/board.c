@@ -103,15 +103,16 @@ const char *board_oldest(const struct tick_memory *m)
 
 void board_sweep(struct tick_memory *m, const struct backlog *b)
 {
-	json *kept = json_object();
+	json *board = json_inner(m->all, "board");
 
-	for (const json *r = json_first(board_of(m)); r; r = json_next(r)) {
-		const struct task *t = backlog_find(b, json_get_str(r, "task"));
+	for (const json *r = json_first(board), *next; r; r = next) {
+		const char *id = json_get_str(r, "task");
+		const struct task *t = backlog_find(b, id);
 
-		if (t && t->state != TASK_DONE)
-			json_put(kept, json_key(r), json_copy(r));
+		next = json_next(r);
+		if ((t && t->state == TASK_DONE) || tick_memory_is_gone(m, b, id))
+			json_remove(board, r);
 	}
-	json_set(m->all, "board", kept);
 }
 
 /* ---- the board, for people ---- */

@@ -1,4 +1,6 @@
+#include "context/file.h"
 #include "src/base/clock.h"
+#include "src/machine/failure.h"
 #include "src/run/locate.h"
 #include "src/store/disk.h"
 #include "src/sys/path.h"
@@ -86,11 +88,52 @@ const json *tick_memory_find(const struct tick_memory *m, const struct task *t)
 	return json_get(json_get(m->all, "tasks"), task_name(t));
 }
 
+const char *tick_memory_document(const struct tick_memory *m, const char *id)
+{
+	struct str dir = path_dir(m->path);
+
+	return arena_printf(m->arena, "%.*s/%s.md", (int)dir.n, dir.p, id);
+}
+
 const char *tick_memory_parked(const struct tick_memory *m, const struct task *t)
 {
+	CLEANUP(context_close) struct context_file f = {0};
 	const json *of = tick_memory_find(m, t);
+	struct error ignored;
 
-	return json_get(of, "parked") ? json_get_str(of, "failure") : NULL;
+	if (!json_get(of, "parked") || (tick_memory_parked_item(m, t) &&
+					       context_open(&f, tick_memory_document(m, t->id),
+						       CONTEXT_READ_ONLY, &ignored) == 0 &&
+					       !failure_is(&f.doc)))
+		return NULL;
+	return json_get_str(of, "failure");
+}
+
+const char *tick_memory_until(const struct tick_memory *m, const struct task *t)
+{
+	const char *time = json_get_str(tick_memory_find(m, t), "notBefore");
+	int64_t until;
+
+	return time && clock_parse(time, &until) == 0 && until > clock_now() ? time : NULL;
+}
+
+const char *tick_memory_hold(const struct tick_memory *m, const struct task *t)
+{
+	const char *parked = tick_memory_parked(m, t);
+
+	return parked                    ? arena_printf(m->arena, "parked: %s", parked)
+	       : tick_memory_until(m, t) ? "it is tried again later"
+					 : NULL;
+}
+
+void tick_memory_name(const struct tick_memory *m, struct backlog *b)
+{
+	for (const json *of = json_first(json_get(m->all, "tasks")); of; of = json_next(of)) {
+		const struct task *t = backlog_find(b, json_key(of));
+
+		if (t && t->id_line == 1) /* that of its name */
+			b->tasks[t - b->tasks].id = arena_dup(b->arena, str_of(json_key(of)));
+	}
 }
 
 /* ---- events ---- */
@@ -169,13 +212,14 @@ void tick_memory_fail(struct tick_memory *m, const struct task *t, const char *m
 {
 	json *of = tick_memory_of(m, t);
 	bool item = what & TICK_ITEM_FAILED;
+	const char *url = json_get_str(of, "prUrl");
 	int64_t n = tick_memory_count(of, item ? "ends" : "failures"),
 		max = item ? TICK_ENDS_MAX : TICK_FAILURES_MAX;
 
 	JSON_SET(of, JSON_TEXT("failure", reason));
 	tick_memory_report(m, EVENT_TICK_FAILED, t,
 		JSON_OBJECT(JSON_TEXT("mode", mode), JSON_TEXT("reason", reason),
-			JSON_INT("failures", n)));
+			JSON_INT("failures", n), JSON_IF(url, JSON_TEXT("prUrl", url))));
 	if (json_get(of, "parked") || (n < max && !(what & TICK_HOPELESS)))
 		return;
 	JSON_ADD(of, JSON_IF(item, JSON_BOOL("item", true)));
@@ -210,48 +254,34 @@ bool tick_memory_end(struct tick_memory *m, const struct task *t, const char *re
 
 void tick_memory_idle(struct tick_memory *m, bool idle, size_t rejected)
 {
-	int64_t n;
-
-	if (!idle) {
+	if (!idle)
 		json_drop(m->all, "idle");
-		return;
-	}
-	n = tick_memory_count(m->all, "idle");
-	if (n == 1)
+	else if (tick_memory_count(m->all, "idle") == 1)
 		tick_memory_report(m,
 			rejected ? EVENT_TICK_IDLE_ALL_FILTERED : EVENT_TICK_IDLE_NO_WORK, NULL,
-			JSON_OBJECT(JSON_INT("idleStreak", n),
+			JSON_OBJECT(JSON_INT("idleStreak", 1),
 				JSON_IF(rejected, JSON_INT("rejectedCount", rejected))));
 }
 
-int64_t tick_memory_next(const struct tick_memory *m)
+bool tick_memory_is_gone(const struct tick_memory *m, const struct backlog *b, const char *id)
 {
-	int64_t next = TICK_INTERVAL_S, before = 0;
-
-	for (int64_t n = json_get_int(m->all, "idle", 0); n > 0 && next != before; n--) {
-		before = next;
-		next = tick_interval(TICK_INTERVAL_S, next, true);
-	}
-	return next;
+	return !backlog_find(b, id) && b->n == b->n_named &&
+	       !path_exists(tick_memory_document(m, id));
 }
 
 void tick_memory_sweep(struct tick_memory *m, const struct backlog *b)
 {
-	json *kept = json_object();
+	json *tasks = json_inner(m->all, "tasks"), *next;
 
-	for (size_t i = 0; i < b->n; i++) {
-		const struct task *t = &b->tasks[i];
-		const json *of = t->hidden || t->state == TASK_DONE ? NULL : tick_memory_find(m, t);
-		json *copy = of ? json_copy(of) : NULL;
+	for (json *of = (json *)(uintptr_t)json_first(tasks); of; of = next) {
+		const struct task *t = backlog_find(b, json_key(of));
 
-		if (copy && t->state != TASK_READY && t->state != TASK_STACKED)
-			memory_forget(copy, of_rejection);
-		if (copy && json_len(copy) && !json_get(kept, task_name(t)))
-			json_put(kept, task_name(t), copy);
-		else
-			json_free(&copy);
+		next = (json *)(uintptr_t)json_next(of);
+		if (t && t->state != TASK_READY && t->state != TASK_STACKED)
+			memory_forget(of, of_rejection);
+		if (!json_len(of) || tick_memory_is_gone(m, b, json_key(of)))
+			json_remove(tasks, of);
 	}
-	json_set(m->all, "tasks", kept);
 }
 
 /* ---- release ---- */
@@ -262,6 +292,7 @@ int tick_memory_edit(struct arena *a, const char *repo, struct backlog *b, struc
 	if (status_directory(a, repo, items, err) < 0 || backlog_read(a, repo, b, err) < 0 ||
 		tick_memory_open(a, repo, *items, m, err) < 0)
 		return -1;
+	tick_memory_name(m, b);
 	m->tick--;
 	return 0;
 }
@@ -374,6 +405,7 @@ int tick_add_status(const char *repo, const char *dir, json **items, struct erro
 		json_free(items);
 		return -1;
 	}
+	tick_memory_name(&m, &b);
 	for (size_t i = 0; i < b.n; i++)
 		if (!b.tasks[i].hidden && b.tasks[i].state != TASK_DONE)
 			memory_add_task(&m, &b, &b.tasks[i], *items);

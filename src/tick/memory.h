@@ -48,8 +48,17 @@ int64_t tick_memory_count(json *of, const char *key);
 /* Of a task: made by tick_memory_of(); NULL of tick_memory_find() if nothing is remembered. */
 json *tick_memory_of(struct tick_memory *m, const struct task *t);
 const json *tick_memory_find(const struct tick_memory *m, const struct task *t);
-/* Why it is parked; NULL: it is not. */
+/* Of the work item of a task. */
+const char *tick_memory_document(const struct tick_memory *m, const char *id);
+/* Why it is parked; NULL: it is not, or its item was the reason and has been retried. */
 const char *tick_memory_parked(const struct tick_memory *m, const struct task *t);
+/* The time before which it is not tried again; NULL: that is over. */
+const char *tick_memory_until(const struct tick_memory *m, const struct task *t);
+/* Which of both keeps it from being started; NULL: none. */
+const char *tick_memory_hold(const struct tick_memory *m, const struct task *t);
+/* Gives tasks whose id cannot be read the one that is remembered: that of the file's name may be in
+ * another case. */
+void tick_memory_name(const struct tick_memory *m, struct backlog *b);
 
 /* A filter does not let it start: the event if the reason is new, and once if it is stuck. */
 void tick_memory_reject(struct tick_memory *m, const struct admission *d);
@@ -73,9 +82,10 @@ void tick_memory_succeed(struct tick_memory *m, const struct task *t);
 bool tick_memory_end(struct tick_memory *m, const struct task *t, const char *reason);
 /* Counts a tick that had nothing to do; `rejected`: candidates. Else the streak ends. */
 void tick_memory_idle(struct tick_memory *m, bool idle, size_t rejected);
-/* Seconds until a tick is worth while, by the idle ones so far. */
-int64_t tick_memory_next(const struct tick_memory *m);
-/* Forgets tasks that are gone or done, and the rejections of those that are no candidates. */
+/* Whether neither a work item nor a file of the task is there. A file whose id cannot be read may
+ * be that of any task. */
+bool tick_memory_is_gone(const struct tick_memory *m, const struct backlog *b, const char *id);
+/* Forgets tasks that are gone, and the rejections of those that are no candidates. */
 void tick_memory_sweep(struct tick_memory *m, const struct backlog *b);
 
 /* Adds `tick` to the fields, which are taken. What cannot be written is logged. */

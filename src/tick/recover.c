@@ -277,11 +277,3 @@ int recover_idle(const struct recovery *r, bool *again, struct error *err)
 	mode = playbook_find_idle(r->playbook, clock_now() - changed);
 	return mode ? settle(r, mode, mode->feedback, TICK_STEP_FAILED, again, err) : 0;
 }
-
-bool recover_is_retried(const char *document)
-{
-	CLEANUP(context_close) struct context_file f = {0};
-	struct error ignored;
-
-	return context_open(&f, document, CONTEXT_READ_ONLY, &ignored) == 0 && !failure_is(&f.doc);
-}

@@ -77,7 +77,5 @@ void recover_step(const struct recovery *r, const char *reason);
 /* An item that has outstanding actions: if it has had a pull request and no change for too long,
  * *again, they are to be requested again, with the feedback in the briefs; else it is parked. */
 int recover_idle(const struct recovery *r, bool *again, struct error *err);
-/* The item was retried, so its task is parked no more. */
-bool recover_is_retried(const char *document);
 
 #endif

@@ -13,23 +13,16 @@
 
 #define START_OWNER   "dev-team start"
 #define SPAWNER_AGENT "claude-code"
+#define UNAVAILABLE   "spawner-unavailable: "
 
-int64_t tick_interval(int64_t base, int64_t current, bool idle)
+int64_t tick_interval(int64_t base, int64_t idle)
 {
-	int64_t next = current * 2 > base ? current * 2 : base;
-
-	if (!idle)
-		return base;
-	next = next > 1 ? next : 1;
-	return next < TICK_INTERVAL_MAX_S ? next : TICK_INTERVAL_MAX_S;
+	while (idle-- > 0 && base < TICK_INTERVAL_MAX_S)
+		base *= 2;
+	return base < TICK_INTERVAL_MAX_S ? base : TICK_INTERVAL_MAX_S;
 }
 
 /* ---- who pays ---- */
-
-static int refuse_spawner(const char *spawner, const char *why, struct error *err)
-{
-	return error_set(err, ERR_STATE, "spawner-unavailable: '%s': %s", spawner, why);
-}
 
 /* The harness of the request, of the settings, or Claude Code. */
 static int tick_start_find_harness(
@@ -58,10 +51,9 @@ static int set_harness(
 		return -1;
 	if (strcmp(spawner, "api-key") == 0) {
 		if (h && !harness_key(h))
-			return refuse_spawner(spawner,
-				arena_printf(a, "'%s' has no key: set %s", h->name,
-					h->credentials ? h->credentials[0] : "one"),
-				err);
+			return error_set(err, ERR_STATE,
+				UNAVAILABLE "'%s': '%s' has no key: set %s", spawner, h->name,
+				h->credentials ? h->credentials[0] : "one");
 		error_log("dev-team: agents are paid by API key%s%s", h ? ": " : "",
 			h ? harness_key(h) : "");
 	} else {
@@ -71,18 +63,26 @@ static int set_harness(
 	}
 	is = h ? harness_available(h) : NULL;
 	return is && !is->available
-		       ? refuse_spawner(spawner,
-				 arena_printf(a, "harness '%s' cannot be used: %s: %.600s", h->name,
-					 harness_reason_names[is->reason], is->detail),
-				 err)
+		       ? error_set(err, ERR_STATE,
+				 UNAVAILABLE "'%s': harness '%s' cannot be used: %s: %.600s",
+				 spawner, h->name, harness_reason_names[is->reason], is->detail)
 		       : 0;
 }
 
-const char *tick_spawner(const char *given, const char *otherwise)
+int tick_spawner(const char *otherwise, const char **spawner, struct error *err)
 {
+	static const char *const words[] = {
+		"inline", "claude-cli", "harness", "api-key", "mock", NULL};
 	const char *env = getenv("AI_SDLC_ORCHESTRATOR_SPAWNER");
 
-	return given ? given : env && *env ? env : otherwise;
+	if (!*spawner)
+		*spawner = env && *env ? env : otherwise;
+	return str_in(str_of(*spawner), words)
+		       ? 0
+		       : error_set(err, ERR_USAGE,
+				 "AI_SDLC_ORCHESTRATOR_SPAWNER must be inline, claude-cli, "
+				 "harness, api-key or mock, not '%.40s'",
+				 *spawner);
 }
 
 static int set_spawner(
@@ -113,6 +113,7 @@ struct tick_loop {
 	int status;       /* of the last tick */
 	struct buf *line; /* that it printed, if there was nothing to carry out */
 	bool changed;     /* since the tick before */
+	bool begun;       /* as `passed` of a tick */
 };
 
 /* A run_next. */
@@ -128,8 +129,7 @@ static int next_array(
 		return 0;
 	l->ticks++;
 	call.like = like;
-	call.owner = like->owner;
-	call.returned = like->returned;
+	call.passed = &l->begun;
 	if (tick(&a, &call, &line, &l->status, err) < 0)
 		return -1;
 	if (!l->status) {
@@ -173,7 +173,7 @@ static void wait_idle(const struct tick_loop *l, int64_t interval)
 static int tick_start_run_loop(struct arena *a, struct tick_loop *l, struct error *err)
 {
 	const struct tick_start_call *c = l->call;
-	int64_t base = c->interval_s, interval = base;
+	int64_t idle = 0;
 
 	for (;;) {
 		struct error fault = {0};
@@ -181,19 +181,16 @@ static int tick_start_run_loop(struct arena *a, struct tick_loop *l, struct erro
 
 		l->changed = false;
 		rc = run_actions(a, &c->request, next_array, l, &fault);
-		if (rc < 0 && (!l->ticks || c->until_idle || run_interrupt_caught())) {
-			*err = fault;
-			return -1;
-		}
-		if (l->status == TICK_FINISHED || (c->max_ticks && l->ticks >= c->max_ticks) ||
+		if ((rc < 0 && (!l->begun || c->until_idle || run_interrupt_caught())) ||
+			l->status == TICK_FINISHED || (c->max_ticks && l->ticks >= c->max_ticks) ||
 			(c->until_idle && l->status == TICK_IDLE && !first_wait(l, false))) {
 			*err = fault;
-			return rc < 0 ? -1 : 0;
+			return rc;
 		}
 		if (rc < 0)
 			error_print(&fault);
-		interval = tick_interval(base, interval, rc < 0 || !l->changed);
-		wait_idle(l, interval);
+		idle = rc < 0 || !l->changed ? idle + 1 : 0;
+		wait_idle(l, tick_interval(c->interval_s, idle));
 	}
 }
 
@@ -210,13 +207,15 @@ int tick_start(
 	if (tick_check_enabled(err) < 0 ||
 		locate_repository(a, q->call.repo, &q->call.repo, err) < 0 ||
 		status_directory(a, q->call.repo, &items, err) < 0 || path_mkdirs(items, err) < 0 ||
-		set_spawner(a, tick_spawner(c->spawner, q->agents ? "mock" : "harness"), q, err) <
-			0)
+		tick_spawner(q->agents ? "mock" : "harness", &c->spawner, err) < 0 ||
+		set_spawner(a, c->spawner, q, err) < 0)
 		return -1;
+	/* Ticks, and what agents and scripts call, look for it there. */
+	if (q->artifacts && setenv("ARTIFACTS_DIR", path_absolute(a, q->artifacts), 1) < 0)
+		return error_errno(err, "cannot set ARTIFACTS_DIR");
 	if (disk_lock_take(&lock, path_join(a, items, ".start.lock"), 0, err) < 0)
 		return error_prefix(err, "another 'dev-team start' works on this backlog");
 	c->tick.repo = q->call.repo;
-	c->tick.plugin_root = q->call.plugin_root;
 	q->call.workflow = TICK_WORKFLOW;
 	q->call.owner = START_OWNER;
 	q->max_actions = INT64_MAX;

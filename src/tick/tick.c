@@ -21,12 +21,13 @@ enum { UNBEGUN_SHOWN = 20 }; /* agents read it */
 struct tick {
 	struct arena *arena;
 	const struct tick_call *call;
-	const char *repo, *items; /* directory of the documents */
+	const char *repo, *items;  /* directory of the documents */
+	struct run_step_call step; /* of each item, but for what is its own */
 	struct backlog backlog;
+	struct task_list begin; /* as of tick_candidates() */
 	struct tick_memory memory;
 	struct playbook playbook;
 	struct admission_facts facts; /* empty until they are needed */
-	const char *returned;         /* as of the call, or of its result */
 	bool gate;                    /* it is being decided what may start */
 	size_t dispatched, candidates, rejected;
 	json *actions;
@@ -35,7 +36,7 @@ struct tick {
 	size_t live;        /* items that take a slot */
 	size_t open;        /* tasks that are neither done nor have a pull request */
 	size_t n;           /* tasks */
-	bool *seen;         /* by task */
+	bool *seen;         /* by task; also those that are not wanted */
 	struct error fault; /* why an item could not be stepped; the last one */
 };
 
@@ -57,22 +58,7 @@ static void tick_add_wait(struct tick *t, const struct task *task, const char *w
 				JSON_TEXT("for", why), JSON_IF(next, JSON_TEXT("continue", next))));
 }
 
-static bool tick_is_wanted(const struct tick *t, const struct task *task)
-{
-	struct str rest = str_of(t->call->task ? t->call->task : ""), one;
-
-	while (task->id && str_next_item(&rest, &one))
-		if (task_same_id(task->id, arena_dup(t->arena, one)))
-			return true;
-	return !t->call->task;
-}
-
 /* ---- the work item of a task ---- */
-
-static const char *tick_document_of(const struct tick *t, const struct task *task)
-{
-	return arena_printf(t->arena, "%s/%s.md", t->items, task->id);
-}
 
 static void add_paths(struct buf *out, const char *head, const struct task_texts *paths)
 {
@@ -117,8 +103,8 @@ static size_t max_of(const struct tick *t)
 
 static struct recovery recovery_of(struct tick *t, const struct task *task)
 {
-	return (struct recovery){
-		t->arena, &t->memory, &t->playbook, t->repo, tick_document_of(t, task), task, NULL};
+	return (struct recovery){t->arena, &t->memory, &t->playbook, t->repo,
+		tick_memory_document(&t->memory, task->id), task, NULL};
 }
 
 static void report_end(struct tick *t, const struct task *task, bool good, const char *reason)
@@ -128,8 +114,9 @@ static void report_end(struct tick *t, const struct task *task, bool good, const
 	json *of = tick_memory_of(&t->memory, task);
 	struct error err;
 
-	if (good && attest_write(t->arena, t->repo, task->id, tick_document_of(t, task),
-			    json_get(of, "others"), &err) < 0)
+	if (good && attest_write(t->arena, t->repo, task->id,
+			    tick_memory_document(&t->memory, task->id), json_get(of, "others"),
+			    &err) < 0)
 		error_log("dev-team: %s has no attestation: %s", task->id, err.text);
 	if (!good || json_get(of, "labelled")) {
 		recover_mark(&r, good ? FORGE_UNLABEL : FORGE_LABEL);
@@ -145,12 +132,10 @@ static void report_end(struct tick *t, const struct task *task, bool good, const
 static bool is_parked(struct tick *t, const struct task *task)
 {
 	const char *why = tick_memory_parked(&t->memory, task);
-	bool item = why && tick_memory_parked_item(&t->memory, task);
+	bool item = tick_memory_parked_item(&t->memory, task);
 
-	if (item && recover_is_retried(tick_document_of(t, task))) {
+	if (item && !why)
 		tick_memory_forget_failures(&t->memory, task);
-		return false;
-	}
 	if (why)
 		tick_add_wait(t, task, item ? "retry" : "release",
 			arena_printf(t->arena, "parked: %s", why),
@@ -232,6 +217,26 @@ static int tick_add_actions(struct tick *t, const struct task *task,
 	return 0;
 }
 
+/* What is wrong with the call is no failure of a task. */
+static int check_call(struct tick *t, struct error *err)
+{
+	const struct tick_call *c = t->call;
+
+	t->step = c->like ? *c->like
+			  : (struct run_step_call){.plugin_root = c->plugin_root,
+				    .owner = c->owner,
+				    .take_over = c->take_over,
+				    .new_session = c->new_session,
+				    .returned = c->returned,
+				    .returned_alone = c->result != NULL}; /* it has one answer */
+	t->step.id = t->step.workflow = TICK_WORKFLOW;
+	t->step.context_file = t->items;
+	t->step.repo = t->repo;
+	t->step.own_worktree = true;
+	t->step.remedy = recover_remedy;
+	return run_step_resolve(t->arena, &t->step, err);
+}
+
 /* `base`: the branch that its own begins with; NULL: the default one. */
 static int step_item(struct tick *t, const struct task *task, const char *base,
 	const char *returned, bool *again, struct error *err)
@@ -240,37 +245,19 @@ static int step_item(struct tick *t, const struct task *task, const char *base,
 	struct run_worktree worktree = {.target = base};
 	struct recovery remedies = recovery_of(t, task);
 	size_t waits = json_len(t->waits);
-	const struct run_step_call *like = t->call->like;
+	struct run_step_call step = t->step;
 	bool ended = false, idle = false, slot;
-	struct run_step_call step = {.id = task->id,
-		.context_file = tick_document_of(t, task),
-		.workflow = TICK_WORKFLOW,
-		.plugin_root = t->call->plugin_root,
-		.repo = t->repo,
-		.owner = t->call->owner,
-		.take_over = t->call->take_over,
-		.new_session = t->call->new_session,
-		.returned = returned,
-		.returned_alone = t->call->result != NULL, /* it has one answer */
-		.own_worktree = true,
-		.worktree = base ? &worktree : NULL,
-		.spec = spec_of(t->arena, task),
-		.remedy = recover_remedy,
-		.remedy_data = &remedies,
-		.ended = &ended};
 
-	if (like) {
-		step.in_run = like->in_run;
-		step.client = like->client;
-		step.scripted = like->scripted;
-		step.validated = like->validated;
-		step.run = like->run;
-		step.returned_alone = like->returned_alone;
-	}
+	step.id = task->id;
+	step.context_file = tick_memory_document(&t->memory, task->id);
+	step.returned = returned;
 	step.returned_alone &= returned && *returned; /* "": all have */
+	step.worktree = base ? &worktree : NULL;
+	step.spec = spec_of(t->arena, task);
+	step.remedy_data = &remedies;
+	step.ended = &ended;
 	*again = false;
-	if (run_step_resolve(t->arena, &step, err) < 0 ||
-		run_step_shared(t->arena, &step, actions, t->waits, &done, err) < 0)
+	if (run_step_shared(t->arena, &step, actions, t->waits, &done, err) < 0)
 		return -1;
 	if (remedies.remedy)
 		recover_count(&remedies, remedies.remedy);
@@ -292,16 +279,13 @@ static int step_item(struct tick *t, const struct task *task, const char *base,
 /* The playbook lets it wait for a while. */
 static bool is_early(struct tick *t, const struct task *task)
 {
-	const json *of = tick_memory_find(&t->memory, task);
-	const char *time = json_get_str(of, "notBefore");
-	int64_t until;
+	const char *time = tick_memory_until(&t->memory, task);
 
-	if (!time || clock_parse(time, &until) < 0 || until <= clock_now())
-		return false;
-	json_push(t->waits,
-		JSON_OBJECT(JSON_TEXT("item", task->id),
-			JSON_TEXT("reason", "it is tried again later"), JSON_TEXT("until", time)));
-	return true;
+	if (time)
+		json_push(t->waits, JSON_OBJECT(JSON_TEXT("item", task->id),
+					    JSON_TEXT("reason", "it is tried again later"),
+					    JSON_TEXT("until", time)));
+	return time != NULL;
 }
 
 /* One item that cannot go on does not keep the others. */
@@ -312,7 +296,7 @@ static void try_item(struct tick *t, const struct task *task, const char *base)
 	bool again = false;
 
 	t->backlog.tasks[task - t->backlog.tasks].begun = true;
-	if (step_item(t, task, base, t->returned, &again, &err) == 0 &&
+	if (step_item(t, task, base, t->step.returned, &again, &err) == 0 &&
 		(!again || is_early(t, task) || step_item(t, task, base, NULL, &again, &err) == 0))
 		return;
 	error_log("dev-team: %s: %s", task->id, err.text);
@@ -327,8 +311,8 @@ static bool tick_has_item(struct tick *t, const struct task *task)
 	struct error ignored;
 
 	return task->begun &&
-	       run_step_workflow(
-		       t->arena, tick_document_of(t, task), t->repo, &workflow, &ignored) == 0 &&
+	       run_step_workflow(t->arena, tick_memory_document(&t->memory, task->id), t->repo,
+		       &workflow, &ignored) == 0 &&
 	       (strcmp(workflow, TICK_WORKFLOW) == 0 ||
 		       str_is(path_base(workflow), TICK_WORKFLOW ".md"));
 }
@@ -366,9 +350,10 @@ static bool is_mine(struct tick *t, const struct task *task)
 	struct lease_holder h;
 	struct error ignored;
 
-	return t->call->owner &&
-	       context_open(&f, tick_document_of(t, task), CONTEXT_READ_ONLY, &ignored) == 0 &&
-	       lease_read(&f, &h, &ignored) == 0 && lease_held_by(&h, t->call->owner);
+	return t->step.owner &&
+	       context_open(&f, tick_memory_document(&t->memory, task->id), CONTEXT_READ_ONLY,
+		       &ignored) == 0 &&
+	       lease_read(&f, &h, &ignored) == 0 && lease_held_by(&h, t->step.owner);
 }
 
 /* Whether a step of its item would request something. */
@@ -377,7 +362,8 @@ static bool needs_slot(struct tick *t, const struct task *task)
 	CLEANUP(context_close) struct context_file f = {0};
 	struct error ignored;
 
-	return context_open(&f, tick_document_of(t, task), CONTEXT_READ_ONLY, &ignored) == 0 &&
+	return context_open(&f, tick_memory_document(&t->memory, task->id), CONTEXT_READ_ONLY,
+		       &ignored) == 0 &&
 	       !failure_is(&f.doc) && !wait_is_open(&f.doc, clock_now()) &&
 	       !str_is(context_get(&f.doc, "state"), "done");
 }
@@ -418,7 +404,7 @@ static void park_spent(struct tick *t, const struct task *task)
 
 	if (task->max_budget_usd <= 0 || !tick_has_item(t, task) || !needs_slot(t, task))
 		return;
-	item = status_item(tick_document_of(t, task), true);
+	item = status_item(tick_memory_document(&t->memory, task->id), true);
 	usage_get(json_get(item, "usage"), &used);
 	if (used.cost_usd >= task->max_budget_usd && !tick_memory_parked(&t->memory, task))
 		tick_memory_park(&t->memory, task,
@@ -428,8 +414,8 @@ static void park_spent(struct tick *t, const struct task *task)
 			0);
 }
 
-/* It is done: its worktree is given back, unless something in it is nowhere else. Once, since a
- * task that is done is not remembered. */
+/* It is done: its worktree is given back, unless something in it is nowhere else. Once, since it
+ * is not remembered any more. */
 static void close_task(struct tick *t, const struct task *task)
 {
 	CLEANUP(pool_close) struct pool pool = {0};
@@ -469,13 +455,13 @@ static void step_task(struct tick *t, const struct task *task, bool first)
 					       tick_memory_find(&t->memory, task), "slot")),
 	     old = t->call->mode == TICK_QUEUE ? on_board : mine;
 
-	if (task->hidden || !tick_is_wanted(t, task) || old < first ||
-		t->seen[task - t->backlog.tasks])
+	if (task->hidden || old < first || t->seen[task - t->backlog.tasks])
 		return;
 	t->seen[task - t->backlog.tasks] = true;
 	t->n++;
 	if (task->state == TASK_DONE) {
 		close_task(t, task);
+		json_drop(json_inner(t->memory.all, "tasks"), task_name(task));
 		return;
 	}
 	t->open++;
@@ -523,8 +509,7 @@ static int try_candidate(struct tick *t, const struct task *task, struct error *
 {
 	CLEANUP(admission_release) struct admission d = {0};
 
-	if (tick_memory_parked(&t->memory, task) ||
-		json_get(tick_memory_find(&t->memory, task), "notBefore"))
+	if (tick_memory_hold(&t->memory, task))
 		return 0;
 	t->candidates++;
 	admission_decide(&t->facts, task, &d);
@@ -556,23 +541,17 @@ static void add_full(struct tick *t, const struct task_list *list)
 static int tick_admit(struct tick *t, struct error *err)
 {
 	size_t max = max_of(t), i = 0;
-	struct task_list list;
+	struct task_list list = t->begin;
 	bool blocked;
 
-	if (tick_candidates(&t->backlog, t->call->task, &list, err) < 0)
-		return -1;
 	if (!list.n || !t->open)
 		return 0;
-	if (t->live >= max) {
-		add_full(t, &list);
-		return 0;
-	}
-	if (admission_gather(&t->backlog, &t->facts, err) < 0)
+	if (t->live < max && admission_gather(&t->backlog, &t->facts, err) < 0)
 		return -1;
 	/* Without the program it is said once, as the first step of an item says it. */
 	if (t->facts.pulls_fault && !json_get(t->memory.all, "idle") &&
 		!path_find_program(t->arena, "gh", &blocked) && !tick_has_item(t, list.items[0]) &&
-		!run_has_other_items(t->arena, tick_document_of(t, list.items[0])))
+		!run_has_other_items(t->arena, tick_memory_document(&t->memory, list.items[0]->id)))
 		error_log("the open pull requests are not known: %s", t->facts.pulls_fault);
 	for (; i < list.n && t->live < max && !t->fault.code; i++)
 		if (try_candidate(t, list.items[i], err) < 0)
@@ -632,7 +611,9 @@ static void print_end(struct tick *t, struct buf *out, int *status)
 	json_push(array,
 		t->open ? JSON_ADD(run_waiting(t->waits, t->unlisted),
 				  JSON_IF(!t->call->like,
-					  JSON_INT("next_s", tick_memory_next(&t->memory))))
+					  JSON_INT("next_s",
+						  tick_interval(TICK_INTERVAL_S,
+							  json_get_int(t->memory.all, "idle", 0)))))
 			: JSON_OBJECT(JSON_TEXT("action", "done"), JSON_TEXT("result", "success"),
 				  JSON_TEXT("reason",
 					  arena_printf(t->arena, "%zu of %zu tasks are finished",
@@ -643,11 +624,9 @@ static void print_end(struct tick *t, struct buf *out, int *status)
 /* Both are of the memory; the caller reports *err. */
 static void note_gate(struct tick *t, const struct error *err)
 {
-	int64_t n = tick_memory_count(t->memory.all, "gateFailures");
-
-	if (n == 1)
+	if (tick_memory_count(t->memory.all, "gateFailures") == 1)
 		tick_memory_report(&t->memory, EVENT_TICK_GATE_FAILED, NULL,
-			JSON_OBJECT(JSON_TEXT("reason", err->text), JSON_INT("failures", n)));
+			JSON_OBJECT(JSON_TEXT("reason", err->text), JSON_INT("failures", 1)));
 }
 
 static void note_tick(struct tick *t)
@@ -655,7 +634,7 @@ static void note_tick(struct tick *t)
 	bool idle = !json_len(t->actions) && !t->dispatched && !t->fault.code;
 
 	json_drop(t->memory.all, "gateFailures");
-	if (t->dispatched)
+	if (t->dispatched || (idle && !json_get(t->memory.all, "idle")))
 		tick_memory_report(&t->memory, EVENT_TICK, NULL,
 			JSON_OBJECT(JSON_INT("candidates", t->candidates),
 				JSON_INT("dispatched", t->dispatched)));
@@ -665,21 +644,24 @@ static void note_tick(struct tick *t)
 
 static int run_gate(struct tick *t, struct error *err)
 {
-	struct dispatch_place place = {
-		t->repo, t->call->plugin_root, t->items, t->memory.artifacts};
+	struct dispatch_place place = {t->repo, t->step.plugin_root, t->items, t->memory.artifacts};
 
-	t->returned = t->call->returned;
 	if (playbook_load(t->arena, t->repo, &t->playbook, err) < 0)
 		return -1;
-	if (t->call->result &&
-		dispatch_take(t->arena, &place, &t->memory, t->call->result, &t->returned, err) < 0)
+	if (t->call->result && dispatch_take(t->arena, &place, &t->memory, t->call->result,
+				       &t->step.returned, err) < 0)
 		return -1;
 	t->gate = true;
 	if (backlog_read(t->arena, t->repo, &t->backlog, err) < 0 ||
-		admission_find_items(&t->backlog, t->items, err) < 0)
+		admission_find_items(&t->backlog, t->items, err) < 0 ||
+		tick_candidates(&t->backlog, t->call->task, &t->begin, err) < 0)
 		return -1;
 	t->gate = false;
+	tick_memory_name(&t->memory, &t->backlog);
 	t->seen = arena_alloc(t->arena, t->backlog.n + 1);
+	memset(t->seen, t->call->task != NULL, t->backlog.n);
+	for (size_t i = 0; t->call->task && i < t->begin.n; i++)
+		t->seen[t->begin.items[i] - t->backlog.tasks] = false;
 	for (size_t i = 0; i < 2 * t->backlog.n; i++)
 		step_task(t, &t->backlog.tasks[i % t->backlog.n], i < t->backlog.n);
 	t->gate = true;
@@ -703,7 +685,7 @@ int tick(struct arena *a, const struct tick_call *call, struct buf *out, int *st
 	*status = 0;
 	/* Two ticks must not fill one slot. */
 	if (locate_repository(a, call->repo, &t.repo, err) < 0 ||
-		status_directory(a, t.repo, &t.items, err) < 0 ||
+		status_directory(a, t.repo, &t.items, err) < 0 || check_call(&t, err) < 0 ||
 		tick_memory_open(a, t.repo, t.items, &t.memory, err) < 0)
 		return -1;
 	rc = run_gate(&t, err);
@@ -711,6 +693,8 @@ int tick(struct arena *a, const struct tick_call *call, struct buf *out, int *st
 		*status = TICK_GATE_FAILED;
 		note_gate(&t, err);
 	} else if (rc == 0) {
+		if (call->passed)
+			*call->passed = true;
 		note_tick(&t);
 		report_failures(&t);
 	}

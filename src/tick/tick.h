@@ -40,6 +40,7 @@ struct tick_call {
 	int64_t max_concurrent;
 	const char *result; /* file whose result is recorded first; "": the default; NULL: none */
 	const struct run_step_call *like; /* of a run_next; NULL: the caller carries out */
+	bool *passed;                     /* set: neither call nor gate has a fault; or NULL */
 };
 
 /* -1: ERR_STATE, AI_SDLC_AUTONOMOUS_ORCHESTRATOR is off. */
@@ -55,7 +56,8 @@ int tick_candidates(
  * Adds the array of actions of all items, in one line without a newline: what is outstanding, or
  * one `done`. *status: 0 or one of the above. Items that have failed are reported in the log. -1:
  * also if an item could not be stepped and there is nothing else to do; with *status
- * TICK_GATE_FAILED: nothing was started, as the gate could not run.
+ * TICK_GATE_FAILED: nothing was started, as the gate could not run. What is wrong with the call is
+ * refused before any item is touched.
  */
 int tick(struct arena *a, const struct tick_call *call, struct buf *out, int *status,
 	struct error *err);
@@ -73,19 +75,20 @@ struct tick_start_call {
 	bool until_idle;     /* end also when something fails, or only a person can make it go on */
 };
 
-/* `given`, else $AI_SDLC_ORCHESTRATOR_SPAWNER, else `otherwise`. */
-const char *tick_spawner(const char *given, const char *otherwise);
-/* Seconds until the next tick: `base` after one that changed something, else twice the last ones,
- * at most 300. */
-int64_t tick_interval(int64_t base, int64_t current, bool idle);
+/* Unless *spawner is set: that of AI_SDLC_ORCHESTRATOR_SPAWNER, else `otherwise`. -1: ERR_USAGE,
+ * the variable has another word. */
+int tick_spawner(const char *otherwise, const char **spawner, struct error *err);
+/* Seconds until the next tick after so many that have changed nothing: `base`, then twice as many
+ * each time, at most 300. */
+int64_t tick_interval(int64_t base, int64_t idle);
 
 /*
  * Ticks and carries out the actions, until all tasks are finished or `max_ticks` were made; waits
  * while there is nothing to do. With the spawner `harness` the API keys of all harnesses are
- * removed from the environment of this process. What fails later than the first tick is logged and
- * tried again. Adds the last array if nothing was to be carried out. *status: of the last tick, 0
- * if all are finished. -1: ERR_STATE: as tick_check_enabled(), `spawner-unavailable`, or another
- * loop works on the backlog.
+ * removed from the environment of this process. What fails after a tick has passed its gate is
+ * logged and tried again. Adds the last array if nothing was to be carried out. *status: of the
+ * last tick, 0 if all are finished. -1: also if the first ticks did not pass; ERR_STATE: as
+ * tick_check_enabled(), `spawner-unavailable`, or another loop works on the backlog.
  */
 int tick_start(struct arena *a, struct tick_start_call *c, struct buf *out, int *status,
 	struct error *err);

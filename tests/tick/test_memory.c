@@ -96,20 +96,36 @@ MEMORY_TEST(the_reason_to_wait_is_the_first_dependency_that_is_open)
 		"the next tick with a free slot looks at it");
 }
 
-MEMORY_TEST(a_task_that_is_done_or_gone_is_forgotten)
+static bool is_kept_with(const char *file)
 {
+	scratch_write(BACKLOG_TASKS "/x-1 - t.md", file);
+	assert_int_equal(backlog_read(&arena, base, &backlog, &err), 0);
+	tick_memory_name(&memory, &backlog);
+	tick_memory_sweep(&memory, &backlog);
+	return json_get(json_get(memory.all, "tasks"), "X-1");
+}
+
+/* That its file cannot be read in one tick must not end the counters of a task. */
+MEMORY_TEST(a_task_without_a_file_and_a_work_item_is_forgotten)
+{
+	static const char *const files[] = {"---\nid: X-1\ntitle: t\nstatus: Done\n---\n",
+		"---\nid: x-1\ntitle: t\nstatus: Draft\n---\n", "---\nstatus: [\n---\n"};
+	const char *file = arena_printf(&arena, "%s/%s/x-1.md", base, BACKLOG_TASKS);
 	const struct task *t = open_task("");
 
 	again();
 	tick_memory_fail(&memory, t, "step", "no room", TICK_STEP_FAILED);
-	open_task("blocked: {reason: x}\n");
-	tick_memory_sweep(&memory, &backlog);
-	assert_non_null(tick_memory_find(&memory, t));
-	scratch_write(
-		BACKLOG_TASKS "/x-1.md", "---\nid: X-1\ntitle: t\nstatus: Done\n---\n- [ ] a\n");
-	assert_int_equal(backlog_read(&arena, base, &backlog, &err), 0);
-	tick_memory_sweep(&memory, &backlog);
-	assert_null(tick_memory_find(&memory, t));
+	assert_int_equal(unlink(file), 0);
+	for (size_t i = 0; i < COUNT(files); i++)
+		assert_true(is_kept_with(files[i]));
+	assert_string_equal(backlog.tasks[0].id, "X-1");
+	scratch_write("X-1.md", "");
+	assert_true(is_kept_with("---\nid: X-2\ntitle: t\nstatus: Draft\n---\n"));
+	assert_int_equal(unlink(arena_printf(&arena, "%s/X-1.md", base)), 0);
+	scratch_write(BACKLOG_TASKS "/x.md", "no task");
+	assert_true(is_kept_with("---\nid: X-2\ntitle: t\nstatus: Draft\n---\n"));
+	assert_int_equal(unlink(arena_printf(&arena, "%s/%s/x.md", base, BACKLOG_TASKS)), 0);
+	assert_false(is_kept_with("---\nid: X-2\ntitle: t\nstatus: Draft\n---\n"));
 }
 
 MEMORY_TEST(counters_have_a_limit_and_a_damaged_file_is_refused)
