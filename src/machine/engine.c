@@ -330,14 +330,29 @@ static bool waits_for_script(const struct engine_run *r)
 	return false;
 }
 
+static bool engine_is_named(const struct engine_run *r, const json *action)
+{
+	const char *id = json_get_str(action, "id");
+
+	return r->named.n && bsearch(&id, r->named.items, r->named.n, sizeof(id), vec_by_text);
+}
+
+const json *engine_find_named(const struct engine_run *r)
+{
+	for (const json *a = json_first(r->outstanding); a; a = json_next(a))
+		if (engine_is_named(r, a))
+			return a;
+	return NULL;
+}
+
 /* `array`: of the action that has returned; only what was dispatched together with it is missing.
- * NULL: all is, or the named action alone. */
+ * NULL: all is, or the named actions alone. */
 static bool engine_is_missing(struct engine_run *r, const json *action, const int64_t *array)
 {
 	if (action_answered(r->doc, action) || engine_in_progress(r, action))
 		return false;
 	if (r->e->returned_alone)
-		return json_str_is(action, "id", r->e->returned_id);
+		return engine_is_named(r, action);
 	return !array || json_get_int(action, "array", 0) == *array;
 }
 
@@ -362,8 +377,7 @@ static bool note_missing(struct engine_run *r, const json *action, const void *a
 /* Asks again for what is missing of an ordered state; what else is outstanding stays so. */
 static bool retry_missing(struct engine_run *r, bool progress)
 {
-	const json *named =
-		r->e->returned_id ? action_find(r->outstanding, r->e->returned_id) : NULL;
+	const json *named = engine_find_named(r);
 	int64_t array = json_get_int(named, "array", 0);
 	CLEANUP(json_free) json *counts = r->returned ? engine_failures(r) : NULL;
 
@@ -454,7 +468,7 @@ static enum advance retry_unanswered(struct engine_run *r, bool progress)
 /* A repeated `--returned=ID` counts only while that action is still outstanding. */
 static bool agents_are_back(const struct engine_run *r)
 {
-	const json *one = r->e->returned_id ? action_find(r->outstanding, r->e->returned_id) : NULL;
+	const json *one = engine_find_named(r);
 
 	return r->returned && !r->e->returned_alone &&
 	       (!r->e->returned_id || (one && !json_get(one, "carried")));

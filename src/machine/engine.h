@@ -136,7 +136,8 @@ struct engine {
 	const char *id, *research_skill, *repo;
 	const char *workflow_name; /* as the item keeps it, on any host; NULL: the file's name */
 	bool returned;             /* the agents of the last array are back */
-	const char *returned_id;   /* ... and this action was one of them; NULL if not given */
+	const char *returned_id;   /* ... and these actions, separated by commas, were some of them;
+				      NULL if not given */
 	bool returned_alone;       /* ... but others may still work */
 	bool returned_checked;     /* without an id it is refused for what others dispatched, where
 				      actions wait for each other */

@@ -22,11 +22,12 @@ struct engine_run {
 			      goes on from them; NULL: none */
 	json *print;       /* the array to print */
 	bool returned;     /* `--returned` was given and is not used up yet */
-	bool progress;     /* an answer came since the last array, and none of them was a failure */
-	bool failure;      /* a failure was noted in this call */
-	bool booted;       /* the run began in this call, which is not saved yet */
-	unsigned done;     /* of enum effect: carried out in this attempt, and not saved yet */
-	unsigned earlier;  /* ... in an attempt before it, whose save was refused */
+	VEC(const char *) named; /* ids that it gave, sorted by bytes */
+	bool progress;    /* an answer came since the last array, and none of them was a failure */
+	bool failure;     /* a failure was noted in this call */
+	bool booted;      /* the run began in this call, which is not saved yet */
+	unsigned done;    /* of enum effect: carried out in this attempt, and not saved yet */
+	unsigned earlier; /* ... in an attempt before it, whose save was refused */
 	struct lease_holder holder; /* of the work item; ours if `holds` */
 	bool holds;
 	struct wait wait;        /* of the item, when the attempt began */
@@ -46,6 +47,8 @@ struct engine_run {
 const char *engine_state(const struct engine_run *r);
 /* The declaration of the present state; NULL: it is built in, or unknown. */
 const struct declared_state *engine_declared(const struct engine_run *r);
+/* The first outstanding action that `--returned` names; NULL: it names none. */
+const json *engine_find_named(const struct engine_run *r);
 /* A script or a child works on the action: it must not be dispatched again. */
 bool engine_in_progress(const struct engine_run *r, const json *action);
 /* Drops the outstanding actions that write these sections, which are sorted by bytes. */

@@ -384,13 +384,18 @@ void engine_read_call(struct engine *e, const json *note)
 }
 
 /* Where actions wait for each other, agents return one by one: the caller names those that have. */
-static bool returned_of_ordered_state(struct engine_run *r)
+static void take_returned(struct engine_run *r)
 {
 	const struct declared_state *d = engine_declared(r);
+	struct str rest = str_of(r->e->returned_id ? r->e->returned_id : ""), one;
+	const json *named;
 
-	return d && d->order && r->e->returned_id &&
-	       str_starts(str_of(r->e->returned_id),
-		       arena_printf(&r->arena, "%s/%s/", r->e->id, engine_state(r)));
+	while (str_next_item(&rest, &one))
+		vec_push_in(&r->arena, &r->named, arena_dup(&r->arena, one));
+	vec_sort(&r->named, vec_by_text);
+	named = engine_find_named(r);
+	if (r->e->returned_checked && d && d->order && named && !action_is_troubleshooter(named))
+		r->e->returned_alone = true;
 }
 
 int engine_begin(struct engine_run *r, struct error *err)
@@ -410,11 +415,11 @@ int engine_begin(struct engine_run *r, struct error *err)
 		return error_set(err, ERR_STATE, "'%s' has ended already: %s", e->id,
 			context_get(r->doc, "outcome").n ? context_get(r->doc, "outcome").p
 							 : engine_state(r));
-	if (e->returned_checked && returned_of_ordered_state(r))
-		e->returned_alone = true;
+	if (action_load_noted(e->file, &r->outstanding, &r->noted, err) < 0)
+		return -1;
+	take_returned(r);
 	if (machine_session_note_operation(r, err) < 0 ||
-		place_load(&r->arena, e->file, &r->place, err) < 0 ||
-		action_load_noted(e->file, &r->outstanding, &r->noted, err) < 0)
+		place_load(&r->arena, e->file, &r->place, err) < 0)
 		return -1;
 	if (!e->cancel && !is_finished(e) && wait_read(r->doc, &r->wait, err) < 0)
 		return -1;

@@ -146,11 +146,30 @@ static const char *document_below(
 	return call->context_file;
 }
 
-static int check_returned_one(
-	struct arena *a, const struct run_step_call *call, const char *id, struct error *err)
+/* Ids of one item that follow each other read its document once. */
+struct returned_check {
+	struct arena *arena;
+	const struct run_step_call *call;
+	struct context_file file;
+	const char *item; /* of the file; NULL: none is open */
+};
+
+static int open_returned(struct returned_check *k, const char *item, struct error *err)
 {
-	CLEANUP(context_close) struct context_file f = {0};
-	const char *item = item_of(a, id);
+	if (k->item && strcmp(k->item, item) == 0)
+		return 0;
+	if (k->item)
+		context_close(&k->file);
+	k->item = item;
+	return context_open(&k->file, document_below(k->arena, k->call, item), CONTEXT_READ_ONLY,
+		       err) < 0
+		       ? -1
+		       : context_recall(&k->file, err);
+}
+
+static int check_returned_one(struct returned_check *k, const char *id, struct error *err)
+{
+	const char *item = item_of(k->arena, id);
 	struct str part;
 
 	if (!path_is_id(str_of(item)) || !action_number(id, &part))
@@ -158,25 +177,25 @@ static int check_returned_one(
 			"'--returned=': '%.60s' is no id of an action: give ITEM/PART/N, several "
 			"separated by commas, or nothing and no '=' for all that are outstanding",
 			id);
-	if (!path_exists(call->context_file))
+	if (!path_exists(k->call->context_file))
 		return error_set(err, ERR_STATE, "'%s' does not exist yet: nothing is outstanding",
-			call->context_file);
-	return context_open(&f, document_below(a, call, item), CONTEXT_READ_ONLY, err) < 0 ||
-			       context_recall(&f, err) < 0
-		       ? -1
-		       : answer_check_requested(&f, id, err);
+			k->call->context_file);
+	return open_returned(k, item, err) < 0 ? -1 : answer_check_requested(&k->file, id, err);
 }
 
 int run_check_returned(struct arena *a, const struct run_step_call *call, struct error *err)
 {
+	struct returned_check k = {.arena = a, .call = call};
 	struct str rest = str_of(call->returned), one;
+	int rc = 0;
 
 	if (!rest.n)
 		return 0;
-	while (str_next_item(&rest, &one))
-		if (check_returned_one(a, call, arena_dup(a, one), err) < 0)
-			return -1;
-	return 0;
+	while (rc == 0 && str_next_item(&rest, &one))
+		rc = check_returned_one(&k, arena_dup(a, one), err);
+	if (k.item)
+		context_close(&k.file);
+	return rc;
 }
 
 /* ---- the beginning of a child ---- */
@@ -458,27 +477,16 @@ static int step_child(struct tree *t, const json *action, struct error *err)
 /* The lease is not taken before it is known that something can be carried out. */
 static int step_own(struct tree *t, bool first, struct buf *line, struct error *err)
 {
-	const char *ids =
-		first ? select_returned(t->arena, t->call->returned, t->call->id, false) : NULL;
 	struct run_step_call call = *t->call;
-	struct str rest = str_of(ids ? ids : ""), one;
 
-	call.returned = ids;
+	call.returned = first ? select_returned(t->arena, call.returned, call.id, false) : NULL;
 	call.idle = first;
 	if (!first) {
 		call.results = NULL;
 		call.take_over = false;
 	}
-	do {
-		if (ids && str_next_item(&rest, &one))
-			call.returned = arena_dup(t->arena, one);
-		buf_clear(line);
-		if (run_step_item(t->arena, &call, line, err) < 0)
-			return -1;
-		call.results = NULL;
-		call.take_over = false;
-	} while (rest.n);
-	return 0;
+	buf_clear(line);
+	return run_step_item(t->arena, &call, line, err);
 }
 
 static int step_children(struct tree *t, struct str line, struct error *err)
