@@ -1,6 +1,7 @@
 #include "src/cli/cli.h"
 #include "src/local/script.h"
 #include "src/run/databases.h"
+#include "src/run/run.h"
 
 enum { WAIT_MAX_S = 604800 };
 
@@ -28,6 +29,7 @@ static int exec_run(struct invocation *in, struct error *err)
 	char *line;
 
 	if (cli_find_action_document(in, o->context_file, o->action, &file, err) < 0 ||
+		run_place_check_copy(in->arena, file, o->action, err) < 0 ||
 		(o->owner && script_admit(file, o->action, o->owner, err) < 0))
 		return -1;
 	if (session_databases_environment(in->arena, file, o->action, &env, err) < 0 ||
@@ -61,8 +63,9 @@ const struct verb verb_exec = {
 		"'failed — security violation: RULE ...' and handled like any other failure, or "
 		"ends the run, as the action or the policy says.\n"
 		"\n"
-		"Exit status: 3 if the action is not a run_script; 4 if it is not outstanding or "
-		"NAME does not own the work item; 5 if the script could not be started or its "
+		"Exit status: 3 if the action is not a run_script; 4 if it is not outstanding, "
+		"NAME does not own the work item, or this clone has a copy of its worktree, in "
+		"which a step must go on first; 5 if the script could not be started or its "
 		"result could not be recorded.",
 	.words = "[ID]",
 	.options = {options},

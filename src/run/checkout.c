@@ -91,6 +91,20 @@ int checkout_check_free(struct arena *a, const struct run_entry *e, struct error
 		       : check_other(a, e, &place, claim.value, err);
 }
 
+bool checkout_is_copied(struct arena *a, const char *document, const char *directory)
+{
+	CLEANUP(store_close) struct store *s = NULL;
+	struct store_kv claim = {0};
+	struct error ignored;
+	const char *other;
+
+	if (open_claims(a, directory, STORE_READ, &s, &claim, &ignored) < 0 || !claim.value.n)
+		return false;
+	other = arena_dup(a, claim.value);
+	return str_eq(path_base(other), path_base(document)) && path_exists(other) &&
+	       strcmp(path_real(a, other), path_real(a, document)) != 0;
+}
+
 /* ---- the branch and what is there ---- */
 
 /* Whether the document can keep them. */

@@ -418,55 +418,125 @@ static int enter_worktree(struct arena *a, struct run_entry *e, const char *id,
 
 /* ---- an item that was copied to another path ---- */
 
-/* The place, where it is in this checkout now. */
-static void follow_repository(struct arena *a, const struct run_entry *e, struct item_place *place)
+/* How many bytes of a path are in front of its `.dev-team/worktrees/NAME`; 0: it has none. */
+static size_t before_worktrees(const char *path)
 {
-	size_t n = place->repo ? strlen(place->repo) : 0;
-	struct str old = place->directory ? str_of(place->directory) : STR("");
+	struct str up = path_dir(path);
 
-	if (!n || strcmp(place->repo, e->repo) == 0 || !str_starts(old, place->repo) ||
-		(old.p[n] && old.p[n] != '/'))
-		return;
-	place->directory = arena_printf(a, "%s%s", e->repo, old.p + n);
+	return str_ends(up, "/" GIT_WORKTREES) ? up.n - strlen("/" GIT_WORKTREES) : 0;
 }
 
-/* A linked worktree and its repository name each other by absolute paths. */
-static int repair_worktree(
-	struct arena *a, const struct run_entry *e, const char *dir, struct error *err)
+/* Where the item would be in the repository at `root`; NULL: nowhere else than it is. */
+static const char *own_directory(struct arena *a, const char *root, const struct item_place *place)
 {
-	const char *const argv[] = {"git", "worktree", "repair", dir, NULL};
-	const struct git_command c = {.dir = e->repo, .name = "git worktree repair", .argv = argv};
-	CLEANUP(buf_release) struct buf text = BUF_INIT;
-	struct error ignored;
-	struct str link;
+	const char *old = place->directory, *in;
+	size_t n = place->in_place ? 0 : before_worktrees(old);
 
-	if (sys_read_file(&text, path_join(a, dir, ".git"), PATH_MAX, NULL, &ignored) < 0)
-		return 0;
-	link = str_trim(buf_str(&text));
-	if (!str_starts(link, "gitdir: ") ||
-		path_exists(
-			path_join(a, dir, arena_dup(a, str_sub(link, strlen("gitdir: "), link.n)))))
-		return 0;
-	if (git_command(&c, NULL, NULL, err) == 0)
-		return 0;
-	return error_set(err, ERR_STATE,
-		"'%s' is no worktree of '%s' any more: move it away, and run the same command "
-		"again, which makes the worktree of its branch again: %.300s",
-		dir, e->repo, arena_dup(a, str_of(err->text)));
-}
-
-/* Where the repository has the worktree: the directory of the `.git` that its `gitdir` names. NULL:
- * it does not know it. */
-static const char *known_directory(struct arena *a, const char *own)
-{
-	CLEANUP(buf_release) struct buf text = BUF_INIT;
-	struct error ignored;
-	const char *link;
-
-	if (!own || sys_read_file(&text, path_join(a, own, "gitdir"), PATH_MAX, NULL, &ignored) < 0)
+	if (!n && place->repo && str_starts(str_of(old), place->repo))
+		n = strlen(place->repo); /* the checkout, or another directory in it */
+	if (!n || (old[n] && old[n] != '/'))
 		return NULL;
-	link = path_resolve(a, own, arena_dup(a, str_trim(buf_str(&text))));
-	return arena_dup(a, path_dir(link));
+	in = arena_printf(a, "%s%s", root, old + n);
+	return strcmp(in, old) == 0 ? NULL : in;
+}
+
+/* The main work tree of the repository of the call. A worktree that was copied with it still names
+ * the other repository. */
+static const char *main_tree(struct arena *a, const char *repo)
+{
+	const char *top = arena_dup(a, (struct str){repo, before_worktrees(repo)});
+	char *own, *common;
+
+	if (*top && path_is_directory(path_join(a, top, ".git")))
+		return top;
+	return git_directories(a, repo, &own, &common) && strcmp(own, common) != 0
+		       ? git_main_tree(a, path_real(a, common))
+		       : repo;
+}
+
+/* The directory for the item's worktree in the repository at `root`; NULL: there is none. */
+static const char *admin_directory(
+	struct arena *a, const char *root, const struct item_place *place)
+{
+	const char *known = place->identity.directory;
+	char *own, *common;
+
+	if (place->in_place || !git_directories(a, root, &own, &common))
+		return NULL;
+	return path_real(a, arena_printf(a, "%s/worktrees/%s", common,
+				    path_base(known ? known : place->directory).p));
+}
+
+/* Where the item goes on though its directory is there: in a copy that the repository at `root`
+ * has. NULL: the state directory may serve several clones, of which one has the worktree. */
+static const char *find_copy(
+	struct arena *a, const char *root, const char *document, const struct item_place *place)
+{
+	const char *here = own_directory(a, root, place), *own = admin_directory(a, root, place);
+	const char *known = place->identity.directory;
+	bool copied = false;
+
+	if (here && place->in_place)
+		copied = checkout_is_copied(a, document, place->directory);
+	else if (here && own && known)
+		copied = git_is_copied_worktree(a, own, here, known);
+	return copied ? here : NULL;
+}
+
+int run_place_check_copy(
+	struct arena *a, const char *document, const char *action, struct error *err)
+{
+	struct item_place place;
+	struct error ignored;
+	const char *repo, *here;
+
+	if (place_read(a, document, &place, err) < 0)
+		return -1;
+	if (!place.directory || !path_exists(place.directory) ||
+		locate_repository(a, NULL, &repo, &ignored) < 0)
+		return 0;
+	here = find_copy(a, place.in_place ? repo : main_tree(a, repo), document, &place);
+	return !here ? 0
+		     : error_set(err, ERR_STATE,
+			       "'%.200s' runs in '%s', of which this clone has a copy: a 'dev-team "
+			       "step' here goes on in '%s'",
+			       action, place.directory, here);
+}
+
+/* *linked: the worktree and its repository name each other again. `followed`: it is a copy. */
+static int link_place(struct arena *a, const char *root, const struct item_place *place,
+	bool followed, bool *linked, struct error *err)
+{
+	const char *dir = place->directory, *own = admin_directory(a, root, place), *here;
+	char *git, *common;
+	const char *other = dir;
+	enum git_link is;
+
+	if (!own || !path_exists(dir))
+		return 0;
+	if (git_link_worktree(a, own, dir, &is, err) < 0)
+		return -1;
+	*linked = is == GIT_LINK_MADE;
+	if (is == GIT_LINK_LOST)
+		return error_set(err, ERR_STATE,
+			"'%s' is no worktree of '%s' any more: move it away, and run the same "
+			"command again, which makes the worktree of its branch again",
+			dir, root);
+	if (is != GIT_LINK_CLAIMED && !(is == GIT_LINK_OTHER && followed))
+		return 0;
+	if (git_directories(a, dir, &git, &common))
+		other = git_main_tree(a, path_real(a, common));
+	if (is == GIT_LINK_OTHER)
+		return error_set(err, ERR_STATE,
+			"'%s' is a copy of a worktree of '%s', and '%s' was not copied with it: "
+			"copy that, too, or give --repo '%s'",
+			dir, other, own, other);
+	here = own_directory(a, root, place);
+	return error_set(err, ERR_STATE,
+		"'%s' is the worktree of '%s', and was not copied with it to '%s': %s%s%sgive "
+		"--repo '%s'",
+		dir, other, root, here ? "copy it to '" : "", here ? here : "",
+		here ? "', or " : "", other);
 }
 
 /* An agent has removed `.git`, or moved the worktree. What is in it may be work, so it is made a
@@ -474,10 +544,12 @@ static const char *known_directory(struct arena *a, const char *own)
 static int restore_worktree(struct arena *a, struct run_entry *e, const struct item_place *place,
 	const char *dir, struct error *err)
 {
-	const char *at = place->in_place ? NULL : known_directory(a, place->identity.directory);
-	static const char *const repair[] = {"git", "worktree", "repair", NULL};
+	const char *known = place->in_place ? NULL : place->identity.directory;
+	const char *at = known ? git_worktree_directory(a, known) : NULL;
 	const char *const move[] = {"git", "worktree", "move", at, dir, NULL};
+	const struct git_command c = {.dir = e->repo, .name = "git worktree", .argv = move};
 	bool there, linked;
+	enum git_link is;
 	struct error ignored;
 
 	if (!at)
@@ -485,12 +557,10 @@ static int restore_worktree(struct arena *a, struct run_entry *e, const struct i
 	if (path_check_exists(dir, &there, err) < 0 ||
 		path_check_exists(path_join(a, there ? dir : at, ".git"), &linked, err) < 0)
 		return -1;
-	if (there ? linked || strcmp(at, dir) != 0 : !linked)
+	if (there ? linked || strcmp(at, path_real(a, dir)) != 0 : !linked)
 		return 0;
-	if (git_command(
-		    &(struct git_command){
-			    .dir = e->repo, .name = "git worktree", .argv = there ? repair : move},
-		    NULL, NULL, &ignored) < 0)
+	if ((there ? git_link_worktree(a, known, dir, &is, &ignored)
+		   : git_command(&c, NULL, NULL, &ignored)) < 0)
 		return 0;
 	e->damage = there ? arena_printf(e->arena,
 				    "'.git' was removed from the worktree '%s'; it is there again: "
@@ -520,27 +590,34 @@ int run_place_evidence(void *data, struct arena *a, const struct environment_inp
 	return 0;
 }
 
-/* *moved: the place is elsewhere than it was. */
-static int find_moved(struct arena *a, struct run_entry *e, struct item_place *place, bool *moved,
-	struct error *err)
+static int find_moved(
+	struct arena *a, struct run_entry *e, struct item_place *place, struct error *err)
 {
-	const char *old = place->directory;
-	bool there;
+	const char *old = place->directory, *known = place->identity.directory, *here;
+	const char *root = place->in_place ? e->repo : main_tree(a, e->repo);
+	bool was, there, linked = false;
 
-	if (!old)
-		return 0;
-	if (path_check_exists(old, &there, err) < 0)
+	if (path_check_exists(old, &was, err) < 0)
 		return -1;
-	if (!there)
-		follow_repository(a, e, place);
+	here = was ? find_copy(a, root, e->document, place) : own_directory(a, root, place);
+	if (here)
+		place->directory = here;
 	if (restore_worktree(a, e, place, place->directory, err) < 0 ||
-		repair_worktree(a, e, place->directory, err) < 0 ||
+		link_place(a, root, place, here != NULL, &linked, err) < 0 ||
 		path_check_exists(place->directory, &there, err) < 0)
 		return -1;
-	*moved = there && strcmp(old, place->directory) != 0;
-	if (!*moved) /* a worktree that is missing is made again */
+	linked = linked && known &&
+		 strcmp(path_real(a, known), admin_directory(a, root, place)) != 0;
+	if (!there || (!here && !linked)) { /* a worktree that is missing is made again */
 		place->directory = old;
-	return *moved ? git_read_identity(a, place->directory, &place->identity, err) : 0;
+		return 0;
+	}
+	place->repo = root;
+	if (was && here)
+		add_notice(e, arena_printf(e->arena,
+				      "'%s' goes on in '%s', a copy of '%s', which stays as it is",
+				      e->call->id, here, old));
+	return git_read_identity(a, place->directory, &place->identity, err);
 }
 
 int run_place_enter(void *data, struct arena *a, const struct environment_input *input,
@@ -551,10 +628,9 @@ int run_place_enter(void *data, struct arena *a, const struct environment_input 
 	CLEANUP(json_free) json *was = place_to_json(&place, e->file->dir), *is = NULL;
 	CLEANUP(buf_release) struct buf before = BUF_INIT, after = BUF_INIT;
 	const char *id = input->text;
-	bool in_place = place.directory ? place.in_place : e->in_place, changed = false,
-	     moved = false;
+	bool in_place = place.directory ? place.in_place : e->in_place, changed = false;
 
-	if (find_moved(a, e, &place, &moved, err) < 0)
+	if (place.directory && find_moved(a, e, &place, err) < 0)
 		return -1;
 	if (place.directory && !place.in_place) /* the last agent may have been killed */
 		git_clear_locks(place.directory, place.branch);
@@ -565,7 +641,7 @@ int run_place_enter(void *data, struct arena *a, const struct environment_input 
 	if ((in_place ? checkout_enter(a, e, id, &place, &changed, err)
 		      : enter_worktree(a, e, id, &place, &changed, err)) < 0)
 		return -1;
-	if (moved || changed || !place.repo || !path_exists(place.repo))
+	if (changed || !place.repo || !path_exists(place.repo))
 		place.repo = e->repo;
 	is = place_to_json(&place, e->file->dir);
 	json_print(&before, was);

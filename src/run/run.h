@@ -89,6 +89,11 @@ int run_check_returned(struct arena *a, const struct run_step_call *call, struct
  * line without a newline. */
 int run_step(struct arena *a, const struct run_step_call *call, struct buf *out, struct error *err);
 
+/* Before a script runs without a step. -1: ERR_STATE, the item is still where a copy was made,
+ * which the repository around the working directory has. */
+int run_place_check_copy(
+	struct arena *a, const char *document, const char *action, struct error *err);
+
 /*
  * A step of one of several items; call->ended is set. Adds its actions to `actions`. If it waits,
  * or another session or run has it, adds what for to `waits`: {item, context_file, reason, until or

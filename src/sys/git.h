@@ -84,6 +84,25 @@ const char *git_main_tree(struct arena *a, const char *common);
  * none) and its common directory, resolved. One process. -1: ERR_STATE, it cannot be used. */
 int git_find_repository(struct arena *a, const char *from, const char **tree, const char **common,
 	struct error *err);
+/* Where the repository has the linked work tree with the git directory `own`: the directory of the
+ * `.git` that its `gitdir` names, resolved; NULL: it does not say. */
+const char *git_worktree_directory(struct arena *a, const char *own);
+/* `dir` is a copy of the linked work tree of another repository with the git directory `original`,
+ * and `own`, which need not exist, of the latter: `.git` still names `original`, or the logs of
+ * both begin with the same line. */
+bool git_is_copied_worktree(
+	struct arena *a, const char *own, const char *dir, const char *original);
+enum git_link {
+	GIT_LINK_OWN,     /* they name each other, or there is no `.git` to compare */
+	GIT_LINK_MADE,    /* they do from now on; of what was copied from nothing has changed */
+	GIT_LINK_OTHER,   /* `.git` names another git directory, which is there */
+	GIT_LINK_CLAIMED, /* the same; each names `dir`, which was not copied with its repository */
+	GIT_LINK_LOST,    /* `.git` names what is not there, and `own` is not for it */
+};
+/* Lets the linked work tree `dir` and `own`, the directory for it in the repository, name each
+ * other, where either was moved or copied, or `.git` was removed. */
+int git_link_worktree(
+	struct arena *a, const char *own, const char *dir, enum git_link *is, struct error *err);
 /* Hides a directory from `git status` by a line of `info/exclude`. `dir`: relative to the work
  * tree, with the `/` before it. What others write to the file at the same time stays. */
 int git_add_exclude(struct arena *a, const char *common, const char *dir, struct error *err);
