@@ -255,6 +255,18 @@ static int check_elsewhere(struct op *o, struct allocation *of)
 
 /* ---- one that exists ---- */
 
+static const char *owner_remedy(struct op *o, const char *path, const struct ownership *own)
+{
+	const char *to = own->actual ? git_worktree_directory(o->a, own->actual) : NULL;
+
+	return strcmp(own->reason, "cross-clone") != 0 ? ""
+	       : to && strcmp(to, path) == 0
+		       ? ": work in that clone, or give the pool of this one another directory"
+		       : FORMAT(": if it is a copy, move it and '%s/%s' away, and run the same "
+				"command again, which makes a worktree of the branch",
+				 own->expected, path_base(own->actual).p);
+}
+
 static int check_owner(struct op *o, struct allocation *of, const struct ownership *own)
 {
 	struct pool *p = o->p;
@@ -272,7 +284,7 @@ static int check_owner(struct op *o, struct allocation *of, const struct ownersh
 			    JSON_TEXT("guard", p->spec.strict ? "strict" : "advisory")),
 		    o->err) < 0)
 		return -1;
-	return p->spec.strict ? REFUSE("%s", of->warning) : 0;
+	return p->spec.strict ? REFUSE("%s%s", of->warning, owner_remedy(o, of->path, own)) : 0;
 }
 
 /* The user may have switched branches in it. An agent that was killed while it rebased the branch

@@ -2,11 +2,11 @@
  * record.c: the lock, the records of the allocations, and what they say compared with what is
  * there.
  */
-#include <limits.h>
 #include <strings.h>
 #include <sys/stat.h>
 #include "src/base/clock.h"
 #include "src/base/number.h"
+#include "src/sys/git.h"
 #include "src/sys/path.h"
 #include "src/worktree/pool_internal.h"
 
@@ -63,21 +63,18 @@ const char *admin_file(struct op *o, const struct allocation *of, const char *na
 
 const char *admin_leads(struct op *o, const struct allocation *of)
 {
-	const char *text = sys_read_small(o->a, admin_file(o, of, "/gitdir"), PATH_MAX);
-
-	if (text)
-		text = path_real(o->a, path_join(o->a, admin_file(o, of, ""),
-					       arena_dup(o->a, str_trim(str_of(text)))));
-	return text ? arena_dup(o->a, path_dir(text)) : NULL;
+	return git_worktree_directory(o->a, admin_file(o, of, ""));
 }
 
-/* What is there now. `git worktree move` changes only what the worktree's git directory says. */
+/* What is there now. `git worktree move` changes only what the worktree's git directory says. In a
+ * copy of the repository the path can be that of the original. */
 static void record_look(struct op *o, struct allocation *of)
 {
-	const char *to = worktree_there(of->path) ? NULL : admin_leads(o, of);
+	const char *common = o->p->common;
+	const char *to = pool_ownership(o->a, of->path, common).ok ? NULL : admin_leads(o, of);
 	struct stat st;
 
-	if (to && worktree_there(to) && path_exists(admin_file(o, of, ADMIN_MARK)))
+	if (to && pool_ownership(o->a, to, common).ok && path_exists(admin_file(o, of, ADMIN_MARK)))
 		of->path = to;
 	if (lstat(of->path, &st) == 0 && S_ISDIR(st.st_mode))
 		of->changed = st.st_mtime;

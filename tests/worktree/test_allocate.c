@@ -288,6 +288,7 @@ POOL_TEST(two_clones_with_one_directory_find_each_other)
 		pool_open(&arena, &spec, at("clone2"), at("state"), NULL, &second, &err), 0);
 	assert_true(refused(pool_allocate(&arena, &second, &ask, &of, &created, &err), ERR_STATE,
 		"WorktreeOwnershipMismatch (cross-clone)"));
+	assert_true(contains(err.text, "/.git/worktrees/x': work in that clone"));
 	second.spec.strict = false;
 	assert_int_equal(pool_allocate(&arena, &second, &ask, &of, &created, &err), 0);
 	assert_int_equal(of.port, one.port); /* by the path */
