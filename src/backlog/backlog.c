@@ -1,7 +1,6 @@
 /*
  * backlog.c: all tasks of a repository, and new ones.
  */
-#include <ctype.h>
 #include <stdio.h>
 #include <strings.h>
 #include "src/backlog/backlog.h"
@@ -18,33 +17,9 @@ enum { FILE_MAX = 4 << 20, LOCK_WAIT_MS = 30000 };
 
 /* ---- ids ---- */
 
-int task_compare_ids(const char *one, const char *other)
-{
-	const char *x = one, *y = other;
-
-	while (*x && *y) {
-		size_t digits = 0, more = 0;
-		uint64_t m = 0, n = 0;
-
-		if (*x <= '9' && *y <= '9') { /* of many ids the longer part is the same word */
-			digits = number_digits((struct str){x, SIZE_MAX}, &m);
-			more = number_digits((struct str){y, SIZE_MAX}, &n);
-		}
-		if (digits && more && m != n)
-			return m < n ? -1 : 1;
-		if (!(digits && more) && *x != *y &&
-			tolower((unsigned char)*x) != tolower((unsigned char)*y))
-			return tolower((unsigned char)*x) - tolower((unsigned char)*y);
-		x += digits && more ? digits : 1;
-		y += digits && more ? more : 1;
-	}
-	/* 07 and 7 have the same value. */
-	return *x || *y ? *x - *y : (int)strlen(one) - (int)strlen(other);
-}
-
 bool task_same_id(const char *one, const char *other)
 {
-	return task_compare_ids(one, other) == 0;
+	return number_compare_ids(one, other) == 0;
 }
 
 const char *task_name(const struct task *t)
@@ -59,7 +34,7 @@ static int compare_tasks(const void *a, const void *b)
 
 	if (!x->id || !y->id)
 		return x->id ? -1 : y->id ? 1 : strcmp(x->file, y->file);
-	c = task_compare_ids(x->id, y->id);
+	c = number_compare_ids(x->id, y->id);
 	if (c == 0) /* what counts is first: the done one */
 		c = y->completed - x->completed;
 	return c ? c : strcmp(x->file, y->file);
@@ -72,7 +47,7 @@ const struct task *backlog_find(const struct backlog *b, const char *id)
 	while (low < high) { /* the first of those with this id */
 		size_t at = (low + high) / 2;
 
-		if (task_compare_ids(b->tasks[at].id, id) < 0)
+		if (number_compare_ids(b->tasks[at].id, id) < 0)
 			low = at + 1;
 		else
 			high = at;
@@ -99,7 +74,9 @@ struct backlog_reader {
 	struct buf *text; /* of one file */
 };
 
-static void read_task(struct backlog_reader *r, const char *dir, const char *name, bool completed)
+/* `stray`: it looks like a task, and is none. It has no id, so that it is only reported. */
+static void read_task(
+	struct backlog_reader *r, const char *dir, const char *name, bool completed, bool stray)
 {
 	struct arena *a = r->out->arena;
 	const char *file = path_join(a, dir, name);
@@ -107,10 +84,17 @@ static void read_task(struct backlog_reader *r, const char *dir, const char *nam
 	struct task t;
 
 	buf_clear(r->text);
-	if (sys_read_file(r->text, path_join(a, r->out->repo, file), FILE_MAX, NULL, &err) < 0) {
+	if (stray)
+		error_set(&err, ERR_INPUT,
+			"no task: tasks are files NAME.md in '%s' or '%s' itself: rename or move "
+			"it",
+			BACKLOG_TASKS, BACKLOG_COMPLETED);
+	if (stray || sys_read_file(
+			     r->text, path_join(a, r->out->repo, file), FILE_MAX, NULL, &err) < 0) {
 		task_parse(a, file, STR(""), &t);
 		t.faults.items[0] = err;
 		error_place(&t.faults.items[0], file, 1, 1);
+		t.id = stray ? NULL : t.id;
 	} else {
 		task_parse(a, file, buf_str(r->text), &t);
 	}
@@ -118,19 +102,34 @@ static void read_task(struct backlog_reader *r, const char *dir, const char *nam
 	vec_push_in(a, &r->tasks, t);
 }
 
+static bool is_markdown(const char *name)
+{
+	const char *end = strrchr(name, '.');
+
+	return end && (strcasecmp(end, ".md") == 0 || strcasecmp(end, ".markdown") == 0);
+}
+
+/* `below`: in a directory of the backlog there are no tasks. */
 static int backlog_read_directory(
-	struct backlog_reader *r, const char *dir, bool completed, struct error *err)
+	struct backlog_reader *r, const char *dir, bool completed, bool below, struct error *err)
 {
 	struct directory_names names = {0};
 	struct arena *a = r->out->arena;
+	struct error ignored;
 	bool missing;
 
 	if (directory_list(a, path_join(a, r->out->repo, dir), &names, &missing, err) < 0)
 		return missing ? 0 : -1;
 	vec_reserve_in(a, &r->tasks, names.n);
-	for (size_t i = 0; i < names.n; i++)
-		if (str_ends(str_of(names.items[i]), ".md"))
-			read_task(r, dir, names.items[i], completed);
+	for (size_t i = 0; i < names.n; i++) {
+		const char *name = names.items[i];
+
+		if (is_markdown(name))
+			read_task(r, dir, name, completed, below || !str_ends(str_of(name), ".md"));
+		else if (!below)
+			(void)backlog_read_directory(
+				r, path_join(a, dir, name), completed, true, &ignored);
+	}
 	return 0;
 }
 
@@ -167,8 +166,8 @@ int backlog_read(struct arena *a, const char *repo, struct backlog *out, struct 
 	struct backlog_reader r = {.out = out, .text = &text};
 
 	*out = (struct backlog){.arena = a, .repo = repo};
-	if (backlog_read_directory(&r, BACKLOG_TASKS, false, err) < 0 ||
-		backlog_read_directory(&r, BACKLOG_COMPLETED, true, err) < 0)
+	if (backlog_read_directory(&r, BACKLOG_TASKS, false, false, err) < 0 ||
+		backlog_read_directory(&r, BACKLOG_COMPLETED, true, false, err) < 0)
 		return -1;
 	vec_sort(&r.tasks, compare_tasks);
 	out->tasks = r.tasks.items;

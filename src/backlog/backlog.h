@@ -28,7 +28,6 @@ struct task_dependency {
 
 struct task_external {                              /* an entry of externalDependencies */
 	const char *id, *description, *kind, *hint; /* hint: may be NULL */
-	bool manual;                                /* a person must clear it */
 };
 
 struct task_texts {
@@ -67,13 +66,13 @@ struct task {
 	struct task_dependency *dependencies;
 	size_t n_dependencies;
 	bool stacked;
-	const char *parent; /* id; NULL: it is no child */
+	struct task_dependency parent; /* id NULL: it is no child */
 	struct task_external *external;
 	size_t n_external;
 	struct task_texts labels, references, permitted;
 	bool dispatchable;
-	bool begun;                                         /* set by admission_find_items() */
-	const char *not_dispatchable_reason;                /* may be NULL */
+	bool begun; /* set by admission_find_items() */
+	const char *not_dispatchable_reason;
 	const char *blocked, *blocked_until, *unblocked_by; /* may be NULL */
 	double max_budget_usd;                              /* 0: none */
 	const char *assignee, *created, *updated, *spec;    /* for people; may be NULL */
@@ -115,9 +114,7 @@ const struct task *backlog_find(const struct backlog *b, const char *id);
 int backlog_require(
 	const struct backlog *b, const char *id, const struct task **out, struct error *err);
 
-/* Ids without regard to case, numbers in them by value: X-2 is before X-10. As qsort() wants it of
- * two `const char *`. */
-int task_compare_ids(const char *one, const char *other);
+/* As number_compare_ids() has it. */
 bool task_same_id(const char *one, const char *other);
 
 const char *task_name(const struct task *t); /* its id, else its file */
@@ -153,7 +150,7 @@ void backlog_impact(const struct backlog *b, const struct task *t, struct task_l
 /* The one open task that a stacked task waits for; NULL: there is none, or more than one. */
 const struct task *backlog_base(const struct backlog *b, const struct task *t);
 
-/* Faults that concern more than one file: dependencies without a task, and cycles. */
+/* Faults that concern more than one file: dependencies and parents without a task, and cycles. */
 struct backlog_problem {
 	const struct task *task;
 	const struct task_dependency *missing; /* NULL: a cycle */
@@ -220,6 +217,5 @@ int backlog_finish(const struct backlog *b, const struct task *t, const char **f
 
 /* Of tasks: their ids, or the file of one without an id. */
 json *backlog_ids_json(const struct task_list *list);
-json *task_json(struct arena *a, const struct backlog *b, const struct task *t);
 
 #endif

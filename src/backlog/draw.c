@@ -1,5 +1,5 @@
 /*
- * draw.c: the graph of a backlog as a diagram, and a task as JSON.
+ * draw.c: the graph of a backlog as a diagram.
  */
 #include "src/backlog/backlog.h"
 #include "src/sys/dot.h"
@@ -90,54 +90,6 @@ void backlog_draw_dot(const struct backlog *b, bool all, struct buf *out)
 		backlog_draw_add_missing(b, i, out);
 	}
 	buf_adds(out, "}\n");
-}
-
-/* ---- JSON ---- */
-
-static json *dependency_ids(const struct task *t)
-{
-	json *list = json_array();
-
-	for (size_t k = 0; k < t->n_dependencies; k++)
-		if (t->dependencies[k].id)
-			json_push_str(list, str_of(t->dependencies[k].id));
-	return list;
-}
-
-static json *fault_lines(const struct task *t)
-{
-	json *list = json_array();
-
-	for (size_t i = 0; i < t->faults.n; i++) {
-		char line[sizeof(struct error)];
-
-		error_format(&t->faults.items[i], line, sizeof(line));
-		json_push_str(list, str_of(line));
-	}
-	return list;
-}
-
-json *task_json(struct arena *a, const struct backlog *b, const struct task *t)
-{
-	struct task_list blockers;
-
-	backlog_blockers(b, t, &blockers);
-	return JSON_OBJECT(JSON_TEXT("id", t->id), JSON_TEXT("title", t->title),
-		JSON_TEXT("file", t->file), JSON_TEXT("state", task_state_word(t->state)),
-		JSON_TEXT("status", t->status_text),
-		JSON_TEXT("priority", task_priority_word(t->weight)),
-		JSON_TEXT("effectivePriority", task_priority_word(t->priority)),
-		JSON_INT("criticalPath", t->critical_path),
-		JSON_VALUE("dependencies", dependency_ids(t)),
-		JSON_VALUE("blockers", backlog_ids_json(&blockers)),
-		JSON_VALUE("references", json_texts(t->references.items, t->references.n)),
-		JSON_VALUE("labels", json_texts(t->labels.items, t->labels.n)),
-		JSON_IF(t->assignee, JSON_TEXT("assignee", t->assignee)),
-		JSON_IF(t->created, JSON_TEXT("created", t->created)),
-		JSON_IF(t->updated, JSON_TEXT("updated", t->updated)),
-		JSON_IF(t->spec, JSON_TEXT("specRef", t->spec)),
-		JSON_IF(t->state != TASK_DONE, JSON_TEXT("refusal", task_refusal(a, t))),
-		JSON_IF(t->faults.n, JSON_VALUE("faults", fault_lines(t))));
 }
 
 json *backlog_ids_json(const struct task_list *list)

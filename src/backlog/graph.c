@@ -249,12 +249,15 @@ void backlog_validate(const struct backlog *b, struct backlog_problems *out)
 
 	*out = (struct backlog_problems){0};
 	for (size_t i = 0; i < b->n; i++)
-		for (size_t k = 0; k < b->tasks[i].n_dependencies; k++)
-			if (b->tasks[i].dependencies[k].id &&
-				b->tasks[i].dependencies[k].task == TASK_NONE)
+		for (size_t k = 0; k <= b->tasks[i].n_dependencies; k++) {
+			const struct task *t = &b->tasks[i];
+			const struct task_dependency *d =
+				k < t->n_dependencies ? &t->dependencies[k] : &t->parent;
+
+			if (d->id && !backlog_find(b, d->id))
 				vec_push_in(b->arena, out,
-					((struct backlog_problem){.task = &b->tasks[i],
-						.missing = &b->tasks[i].dependencies[k]}));
+					((struct backlog_problem){.task = t, .missing = d}));
+		}
 	graph_walk(b->arena, &b->needs, add_cycle, &s, &ignored);
 }
 
@@ -279,8 +282,9 @@ void backlog_problem_add(struct buf *out, const struct backlog_problem *p)
 		at = find_step(p->task, p->cycle.items[n > 1]);
 	buf_addf(out, "%s:%u:%u: ", p->task->file, at->line, at->col);
 	if (p->missing) {
-		buf_addf(out, "'%s' needs '%s', which does not exist",
-			p->task->id ? p->task->id : "the task", at->id);
+		buf_addf(out, "'%s' %s '%s', which does not exist",
+			p->task->id ? p->task->id : "the task",
+			at == &p->task->parent ? "is a part of" : "needs", at->id);
 		return;
 	}
 	buf_addf(out, "%zu task%s wait%s in a circle: ", n, n == 1 ? "" : "s", n == 1 ? "s" : "");

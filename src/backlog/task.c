@@ -5,6 +5,7 @@
 #include "src/backlog/backlog.h"
 #include "src/base/number.h"
 #include "src/config/decode.h"
+#include "src/setup/setup.h"
 #include "src/sys/path.h"
 
 enum { TEXT_MAX = 4 << 20, FAULTS_MAX = 20, ITEMS_MAX = 1000 };
@@ -27,8 +28,15 @@ static bool task_is_line(struct str s)
 	return config_line.valid(s);
 }
 
-static const struct config_form id_form = {.valid = path_is_id,
-	.what = "an id such as DEMO-7: letters, digits, '.', '_' and '-'",
+/* It is also the last part of the name of its branch. */
+static bool task_is_id(struct str s)
+{
+	return path_is_id(s) && preflight_is_branch_name(s);
+}
+
+static const struct config_form id_form = {.valid = task_is_id,
+	.what = "an id such as DEMO-7: letters, digits, '.', '_' and '-', without '.lock' or '.' "
+		"at its end",
 	.trim = true};
 static const struct config_form any_form = {.valid = task_is_any, .what = "a text", .trim = true};
 static const struct config_form line_form = {
@@ -130,7 +138,11 @@ static const struct config_field dependency_item = {
 static const struct config_field external_fields[] = {
 	{EXTERNAL("id", &line_form, id), .required = true},
 	{EXTERNAL("description", &any_form, description), .required = true},
-	{EXTERNAL("kind", &line_form, kind), .required = true},
+	{.key = "kind",
+		.kind = CONFIG_WORD_TEXT,
+		CONFIG_WORDS("npm-version", "github-pr", "url-head", "manual", "other"),
+		CONFIG_AT(task_external, kind),
+		.required = true},
 	{EXTERNAL("resolverHint", &any_form, hint)},
 	{0},
 };
@@ -172,7 +184,8 @@ static const struct config_field task_fields[] = {
 		.null = true,
 		.about = "`true`: it may start on the open branch of the one task that it waits "
 			 "for."},
-	{ID("parent_task_id", parent), .null = true, .about = "The task that it is a part of."},
+	{ID("parent_task_id", parent.id), .null = true, CONFIG_PLACE(task, parent.line),
+		.about = "The task that it is a part of."},
 	{.key = "externalDependencies",
 		.kind = CONFIG_LIST,
 		.null = true,
@@ -181,7 +194,8 @@ static const struct config_field task_fields[] = {
 		.fields = external_fields,
 		.about = "What the outside must do first: `id`, `description`, `kind`, "
 			 "`resolverHint`. One of the kind `manual` holds the task until a person "
-			 "clears it."},
+			 "clears it; the others, `npm-version`, `github-pr`, `url-head` and "
+			 "`other`, are for people."},
 	{TEXTS("labels", labels), .null = true, .about = "Words to select by."},
 	{TEXTS("references", references), .null = true,
 		.about = "Files and, with a `/` at the end, directories that it changes."},
@@ -299,9 +313,8 @@ void task_parse(struct arena *a, const char *file, struct str text, struct task 
 	out->status = out->status_text ? task_status_of(&scratch, out->status_text) : STATUS_OTHER;
 	for (size_t i = 0; i < out->n_dependencies; i++)
 		out->dependencies[i].task = TASK_NONE;
-	for (size_t i = 0; i < out->n_external; i++)
-		out->external[i].manual =
-			out->external[i].kind && strcmp(out->external[i].kind, "manual") == 0;
+	if (!out->not_dispatchable_reason || !*out->not_dispatchable_reason)
+		out->not_dispatchable_reason = "marked dispatchable:false in frontmatter";
 	out->body = arena_str(a, out->body);
 }
 
@@ -367,7 +380,7 @@ char *task_slug(struct arena *a, const char *title)
 {
 	CLEANUP(buf_release) struct buf out = BUF_INIT;
 
-	for (; *title && out.len <= TASK_SLUG_MAX; title++) {
+	for (; *title && out.len < TASK_SLUG_MAX; title++) {
 		unsigned char c = (unsigned char)tolower((unsigned char)*title);
 
 		if (c < 0x80 && isalnum(c))
@@ -375,8 +388,6 @@ char *task_slug(struct arena *a, const char *title)
 		else if (out.len && out.s[out.len - 1] != '-')
 			buf_addc(&out, '-');
 	}
-	if (out.len > TASK_SLUG_MAX)
-		buf_cut(&out, TASK_SLUG_MAX);
 	while (out.len && out.s[out.len - 1] == '-')
 		buf_cut(&out, out.len - 1);
 	return arena_dup(a, buf_str(&out));

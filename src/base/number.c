@@ -1,3 +1,4 @@
+#include <ctype.h>
 #include <strings.h>
 #include <inttypes.h>
 #include "src/base/number.h"
@@ -129,4 +130,28 @@ bool env_is_off(const char *name)
 	static const char *const words[] = {"off", "0", "false", "no", NULL};
 
 	return env_is_in(name, words);
+}
+
+int number_compare_ids(const char *one, const char *other)
+{
+	const char *x = one, *y = other;
+
+	while (*x && *y) {
+		size_t digits = 0, more = 0;
+		uint64_t m = 0, n = 0;
+
+		if (*x <= '9' && *y <= '9') { /* of many ids the longer part is the same word */
+			digits = number_digits((struct str){x, SIZE_MAX}, &m);
+			more = number_digits((struct str){y, SIZE_MAX}, &n);
+		}
+		if (digits && more && m != n)
+			return m < n ? -1 : 1;
+		if (!(digits && more) && *x != *y &&
+			tolower((unsigned char)*x) != tolower((unsigned char)*y))
+			return tolower((unsigned char)*x) - tolower((unsigned char)*y);
+		x += digits && more ? digits : 1;
+		y += digits && more ? more : 1;
+	}
+	/* 07 and 7 have the same value. */
+	return *x || *y ? *x - *y : (int)strlen(one) - (int)strlen(other);
 }

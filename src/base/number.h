@@ -30,6 +30,10 @@ bool number_hex(struct str text, uint64_t *out);
  * are `inf`, `nan`, `0x1p3`, `.5`, `5.` and a `+` at the beginning. */
 bool number_double(struct str text, double min, double max, double *out);
 
+/* Compares ids without regard to case, numbers in them by value: X-2 is before X-10. As qsort()
+ * wants it. */
+int number_compare_ids(const char *one, const char *other);
+
 /* Fills *err: `'NAME' must be a whole number from MIN to MAX, not 'TEXT'`. Returns -1. */
 int number_refuse(struct error *err, enum err code, const char *name, struct str text, uint64_t min,
 	uint64_t max);

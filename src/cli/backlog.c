@@ -60,6 +60,54 @@ static int backlog_read_backlog(struct invocation *in, struct backlog *b, struct
 	return backlog_read(in->arena, repo, b, err);
 }
 
+/* ---- a task as JSON ---- */
+
+static json *dependency_ids(const struct task *t)
+{
+	json *list = json_array();
+
+	for (size_t k = 0; k < t->n_dependencies; k++)
+		if (t->dependencies[k].id)
+			json_push_str(list, str_of(t->dependencies[k].id));
+	return list;
+}
+
+static json *fault_lines(const struct task *t)
+{
+	json *list = json_array();
+
+	for (size_t i = 0; i < t->faults.n; i++) {
+		char line[sizeof(struct error)];
+
+		error_format(&t->faults.items[i], line, sizeof(line));
+		json_push_str(list, str_of(line));
+	}
+	return list;
+}
+
+json *cli_task_json(struct arena *a, const struct backlog *b, const struct task *t)
+{
+	struct task_list blockers;
+
+	backlog_blockers(b, t, &blockers);
+	return JSON_OBJECT(JSON_TEXT("id", t->id), JSON_TEXT("title", t->title),
+		JSON_TEXT("file", t->file), JSON_TEXT("state", task_state_word(t->state)),
+		JSON_TEXT("status", t->status_text),
+		JSON_TEXT("priority", task_priority_word(t->weight)),
+		JSON_TEXT("effectivePriority", task_priority_word(t->priority)),
+		JSON_INT("criticalPath", t->critical_path),
+		JSON_VALUE("dependencies", dependency_ids(t)),
+		JSON_VALUE("blockers", backlog_ids_json(&blockers)),
+		JSON_VALUE("references", json_texts(t->references.items, t->references.n)),
+		JSON_VALUE("labels", json_texts(t->labels.items, t->labels.n)),
+		JSON_IF(t->assignee, JSON_TEXT("assignee", t->assignee)),
+		JSON_IF(t->created, JSON_TEXT("created", t->created)),
+		JSON_IF(t->updated, JSON_TEXT("updated", t->updated)),
+		JSON_IF(t->spec, JSON_TEXT("specRef", t->spec)),
+		JSON_IF(t->state != TASK_DONE, JSON_TEXT("refusal", task_refusal(a, t))),
+		JSON_IF(t->faults.n, JSON_VALUE("faults", fault_lines(t))));
+}
+
 /* ---- list, show ---- */
 
 static void backlog_put_task(struct buf *out, const struct task *t)
@@ -89,7 +137,7 @@ static int backlog_run_list(struct invocation *in, struct error *err)
 			continue;
 		backlog_put_task(in->out, &b.tasks[i]);
 		if (o->json)
-			json_push(list, task_json(in->arena, &b, &b.tasks[i]));
+			json_push(list, cli_task_json(in->arena, &b, &b.tasks[i]));
 	}
 	if (!b.n)
 		error_log(
@@ -138,7 +186,7 @@ static void put_details(
 	backlog_impact(b, t, &impact);
 	put_ids(out, "waits for  ", &blockers);
 	put_ids(out, "needed by  ", &impact);
-	for (size_t i = 0; i < t->n_external; i++)
+	for (size_t i = 0; i < t->n_external && !t->faults.n; i++)
 		buf_addf(out, "outside     %s (%s): %s%s%s\n", t->external[i].id,
 			t->external[i].kind, t->external[i].description,
 			t->external[i].hint ? "; " : "",
@@ -166,7 +214,7 @@ static int backlog_run_show(struct invocation *in, struct error *err)
 	if (backlog_read_backlog(in, &b, err) < 0 || backlog_require(&b, in->words[0], &t, err) < 0)
 		return -1;
 	put_details(in, &b, t, in->out);
-	cli_put_json(in, o->json, o->json ? task_json(in->arena, &b, t) : NULL);
+	cli_put_json(in, o->json, o->json ? cli_task_json(in->arena, &b, t) : NULL);
 	return 0;
 }
 

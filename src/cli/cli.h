@@ -111,6 +111,10 @@ int cli_flush(struct buf *out, struct error *err);
 
 /* `as_json`: the JSON as a line instead of the text that is in in->out. Frees it. */
 void cli_put_json(struct invocation *in, bool as_json, json *j);
+/* A task of the backlog; the caller frees it. */
+struct backlog;
+struct task;
+json *cli_task_json(struct arena *a, const struct backlog *b, const struct task *t);
 
 /* land_branch() under the gate, with the databases of the branch. */
 struct gate_ask;

@@ -48,7 +48,7 @@ static void put_tasks(struct invocation *in, const struct backlog *b, const char
 			task_priority_word(t->priority), t->critical_path,
 			t->title ? t->title : t->file);
 		if (o->json)
-			json_push(all, task_json(in->arena, b, t));
+			json_push(all, cli_task_json(in->arena, b, t));
 	}
 	cli_put_json(in, o->json, JSON_OBJECT(JSON_VALUE(key, all)));
 }

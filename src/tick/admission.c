@@ -93,11 +93,11 @@ static const char *orphan_parent(struct admission_case *c)
 	const struct backlog *b = c->facts->backlog;
 	struct task_list done = {0};
 
-	for (size_t i = 0; !c->task->parent && i < b->n; i++) {
+	for (size_t i = 0; !c->task->parent.id && i < b->n; i++) {
 		const struct task *t = &b->tasks[i];
 
-		if (t == c->task || t->hidden || !t->parent ||
-			!task_same_id(t->parent, c->task->id))
+		if (t == c->task || t->hidden || !t->parent.id ||
+			!task_same_id(t->parent.id, c->task->id))
 			continue;
 		if (t->state != TASK_DONE)
 			return NULL;
@@ -273,7 +273,6 @@ static const char *dispatchability(struct admission_case *c)
 
 	if (c->task->dispatchable)
 		return NULL;
-	why = why && *why ? why : "marked dispatchable:false in frontmatter";
 	return detail(c, why,
 		JSON_OBJECT(JSON_TEXT("kind", "not-dispatchable"),
 			JSON_TEXT("dispatchableReason", why)));
@@ -318,7 +317,7 @@ static const char *external_dependencies(struct admission_case *c)
 		const struct task_external *e = &c->task->external[i];
 
 		json_push(all, JSON_OBJECT(JSON_TEXT("id", e->id), JSON_TEXT("kind", e->kind)));
-		if (!e->manual || is_cleared(c, e->id))
+		if (strcmp(e->kind, "manual") != 0 || is_cleared(c, e->id))
 			continue;
 		json_push(
 			blocking, JSON_OBJECT(JSON_TEXT("id", e->id), JSON_TEXT("kind", e->kind)));

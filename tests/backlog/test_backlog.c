@@ -218,7 +218,7 @@ TEST(a_broken_file_is_a_fault_at_its_place)
 		{"---\n- a\n---\n", "f.md:2:1: the frontmatter must be 'key: value' lines"},
 		{"---\nid: ../a\ntitle: t\nstatus: To Do\n---\n",
 			"f.md:2:5: 'id' must be an id such as DEMO-7: letters, digits, '.', '_' "
-			"and '-', not '../a'"},
+			"and '-', without '.lock' or '.' at its end, not '../a'"},
 		{"---\nid: A\ntitle: ''\nstatus: To Do\n---\n",
 			"f.md:3:8: 'title' must be a text of at most 200 characters, not ''"},
 		{"---\nid: A\ntitle: \"a\\eb\"\nstatus: To Do\n---\n",
@@ -228,16 +228,23 @@ TEST(a_broken_file_is_a_fault_at_its_place)
 						 "'high' or 'critical', not 'urgent'"},
 		{HEAD "dependencies: {a: b}\n---\n",
 			"f.md:5:15: 'dependencies' must be an id such as DEMO-7: letters, digits, "
-			"'.', '_' and '-', not a map"},
+			"'.', '_' and '-', without '.lock' or '.' at its end, not a map"},
 		{HEAD "dependencies:\n  - X-1\n  - a b\n---\n",
 			"f.md:7:5: 'dependencies' must be an id such as DEMO-7: letters, digits, "
-			"'.', '_' and '-', not 'a b'"},
+			"'.', '_' and '-', without '.lock' or '.' at its end, not 'a b'"},
 		{HEAD "dispatchable: \"false\"\n---\n",
 			"f.md:5:15: 'dispatchable' must be true or false, not 'false'"},
 		{HEAD "maxBudgetUsd: 0\n---\n",
 			"f.md:5:15: 'maxBudgetUsd' must be a number above 0, not '0'"},
 		{HEAD "externalDependencies:\n  - id: x\n    kind: manual\n---\n",
 			"f.md:6:5: 'description' is missing"},
+		{HEAD "externalDependencies:\n  - {id: x, description: d, kind: Manual}\n---\n",
+			"f.md:6:35: 'kind' must be 'npm-version', 'github-pr', 'url-head', "
+			"'manual' or 'other', not 'Manual'"},
+		{HEAD "parent_task_id: A-1.lock\n---\n",
+			"f.md:5:17: 'parent_task_id' must be an id such as DEMO-7: letters, "
+			"digits, '.', '_' and '-', without '.lock' or '.' at its end, not "
+			"'A-1.lock'"},
 		{HEAD "blocked: yes\n---\n", "f.md:5:10: 'blocked' must be a map, not 'yes'"},
 		{HEAD "parentTaskId: B\n---\n",
 			"f.md:5:1: 'parentTaskId' is not supported: write 'parent_task_id'"},

@@ -302,7 +302,7 @@ ADMISSION_TEST(a_manual_dependency_rejects_until_it_is_cleared)
 {
 	write_task("X-1", EXTERNAL("manual"));
 	write_task("X-2", EXTERNAL("npm-version"));
-	write_task("X-3", EXTERNAL("carrier-pigeon"));
+	write_task("X-3", EXTERNAL("other"));
 	read_facts();
 	assert_rejected("X-1", "ExternalDependencies",
 		"1 manual external dep(s) unresolved: "
