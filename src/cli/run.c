@@ -55,12 +55,12 @@ static bool is_task(struct arena *a, const struct backlog *b, const char *items,
 		       str_starts(path_base(workflow), TICK_WORKFLOW));
 }
 
-/* *ids: of the tasks, separated by commas; NULL: not every word is one. */
+/* *ids: of the tasks, separated by commas; NULL: no word is one. -1: also if only some are. */
 static int find_tasks(
 	struct invocation *in, const struct run_request *q, const char **ids, struct error *err)
 {
 	CLEANUP(buf_release) struct buf text = BUF_INIT;
-	const char *repo, *items;
+	const char *repo, *items, *other = NULL;
 	struct backlog b;
 
 	*ids = NULL;
@@ -70,12 +70,17 @@ static int find_tasks(
 		status_directory(in->arena, repo, &items, err) < 0 ||
 		backlog_read(in->arena, repo, &b, err) < 0)
 		return -1;
-	for (size_t i = 0; i < in->n; i++) {
-		if (!is_task(in->arena, &b, items, in->words[i]))
-			return 0;
-		buf_addf(&text, "%s%s", i ? "," : "", in->words[i]);
-	}
-	*ids = arena_dup(in->arena, buf_str(&text));
+	for (size_t i = 0; i < in->n; i++)
+		if (is_task(in->arena, &b, items, in->words[i]))
+			buf_addf(&text, "%s%s", text.len ? "," : "", in->words[i]);
+		else
+			other = in->words[i];
+	if (text.len && other)
+		return error_set(err, ERR_INPUT,
+			"'%.100s' is no open task of the backlog, as others of these are: "
+			"'dev-team backlog list' shows them",
+			other);
+	*ids = text.len ? arena_dup(in->arena, buf_str(&text)) : NULL;
 	return 0;
 }
 
