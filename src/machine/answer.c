@@ -210,7 +210,7 @@ static void note_answer(
 	JSON_ADD(context_event(f, "answer"), JSON_TEXT("action", o->id), JSON_TEXT("result", word),
 		JSON_INT("bytes", o->text.n), JSON_TEXT("sum", sum),
 		JSON_IF(o->person, JSON_TEXT("person", o->person)),
-		JSON_IF(o->log, JSON_TEXT("log", o->log)));
+		JSON_IF(o->ms, JSON_INT("ms", o->ms)), JSON_IF(o->log, JSON_TEXT("log", o->log)));
 }
 
 /* Puts an answer into the document without saving it, and notes the event. */
@@ -312,6 +312,7 @@ static void machine_answer_note_operation(struct context_file *f, struct answer_
 		JSON_IF(valid, JSON_TEXT("word", o->word)), JSON_IF(o->ran, JSON_BOOL("ran", true)),
 		JSON_IF(o->caller, JSON_TEXT("caller", machine_answer_printable(o->caller))),
 		JSON_IF(o->person, JSON_TEXT("person", machine_answer_printable(o->person))),
+		JSON_IF(o->ms, JSON_INT("ms", o->ms)),
 		JSON_IF(o->owner, JSON_TEXT("owner", o->owner)));
 }
 

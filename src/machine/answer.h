@@ -27,6 +27,7 @@ struct answer_offer {
 	const char *caller;    /* the action that the caller was started for; NULL: not known */
 	bool ran;              /* it is the result of a script that was run (or simulated) */
 	const char *person;    /* who gives it: `user@host`; an approval needs one; else NULL */
+	int64_t ms;            /* how long it took, as the caller says; 0: not known */
 	const char *log;       /* a blob with the output of the script that gave it; NULL: none */
 	const struct agent_run *run; /* noted with the answer, or its refusal; NULL: none */
 	struct str text;

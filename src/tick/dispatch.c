@@ -5,6 +5,7 @@
 #include "src/machine/verdict.h"
 #include "src/run/locate.h"
 #include "src/run/run.h"
+#include "src/run/status.h"
 #include "src/sys/digest.h"
 #include "src/sys/directory.h"
 #include "src/sys/path.h"
@@ -97,35 +98,46 @@ static int emit_one(struct arena *a, const struct dispatch_place *p, const json 
 		       : artifact_write(p->artifacts, ORCHESTRATOR_SCOPE, name, manifest, err);
 }
 
-static int remove_others(struct arena *a, const struct dispatch_place *p, const json *actions,
-	const json *others, struct error *err)
+/* Looked up in the documents of all items that the id may be of: it has `.` for each `/`. */
+static bool is_requested(struct arena *a, const struct dispatch_place *p, const char *name)
 {
-	CLEANUP(json_free) json *kept = JSON_OBJECT(JSON_BOOL(MANIFEST ".json", true));
+	const char *id = name + strlen(MANIFEST ".");
+	bool found = false;
+
+	for (const char *end = strchr(id, '.'); end && !found; end = strchr(end + 1, '.')) {
+		CLEANUP(json_free)
+		json *item = status_item(
+			arena_printf(a, "%s/%.*s.md", p->items, (int)(end - id), id), true);
+
+		for (const json *it = json_first(json_get(item, "actions")); it; it = json_next(it))
+			found |= strcmp(manifest_name(a, json_get_str(it, "id")), name) == 0;
+	}
+	return found;
+}
+
+static int remove_answered(struct arena *a, const struct dispatch_place *p, struct error *err)
+{
 	struct directory_names names = {0};
 	bool missing;
 
 	if (directory_list(
 		    a, path_join(a, p->artifacts, ORCHESTRATOR_SCOPE), &names, &missing, err) < 0)
 		return missing ? 0 : -1;
-	for (const json *it = json_first(actions); it; it = json_next(it))
-		json_set(kept, manifest_name(a, json_get_str(it, "id")), json_object());
-	for (const json *it = json_first(others); it; it = json_next(it))
-		json_set(kept, manifest_name(a, json_key(it)), json_object());
 	for (size_t i = 0; i < names.n; i++)
 		if (str_starts(str_of(names.items[i]), MANIFEST ".") &&
 			str_ends(str_of(names.items[i]), ".json") && /* no write that was killed */
-			!json_get(kept, names.items[i]) &&
+			strcmp(names.items[i], MANIFEST ".json") != 0 &&
+			!is_requested(a, p, names.items[i]) &&
 			artifact_remove(p->artifacts, ORCHESTRATOR_SCOPE, names.items[i], err) < 0)
 			return -1;
 	return 0;
 }
 
-int dispatch_emit(struct arena *a, const struct dispatch_place *p, json *actions,
-	const json *others, struct error *err)
+int dispatch_emit(struct arena *a, const struct dispatch_place *p, json *actions, struct error *err)
 {
 	const char *directory = path_join(a, p->artifacts, ORCHESTRATOR_SCOPE);
 
-	if (others && remove_others(a, p, actions, others, err) < 0)
+	if (remove_answered(a, p, err) < 0)
 		return -1;
 	for (const json *it = json_first(actions); it; it = json_next(it)) {
 		const char *name = manifest_name(a, json_get_str(it, "id"));
@@ -140,72 +152,70 @@ int dispatch_emit(struct arena *a, const struct dispatch_place *p, json *actions
 
 /* ---- a result ---- */
 
-enum kind { KIND_TEXT, KIND_NUMBER, KIND_TIME, KIND_ANY, KIND_VERSION, KIND_STATUS };
+enum kind { KIND_TEXT, KIND_OUTPUT, KIND_OBJECT, KIND_COUNT, KIND_TIME, KIND_VERSION, KIND_STATUS };
 
 static const struct result_member {
 	const char *name;
 	enum kind kind;
 	bool required;
-	const char *want;
+	const char *want, *with; /* with: the only status that it may have; NULL: any */
 } result_members[] = {
-	{"version", KIND_VERSION, true, "the number 1"},
-	{"taskId", KIND_TEXT, true, "a text that is not empty"},
-	{"subagentType", KIND_TEXT, true, "a text that is not empty"},
-	{"status", KIND_STATUS, true, "success or error"},
-	{"output", KIND_ANY, true, "a text"},
-	{"durationMs", KIND_NUMBER, true, "a number from 0"},
-	{"writtenAt", KIND_TIME, true, "a time such as 2026-11-21T01:34:55Z"},
-	{"parsed", KIND_ANY, false, "any value"},
-	{"error", KIND_TEXT, false, "a text that is not empty"},
-	{"requestId", KIND_TEXT, false, "a text that is not empty"},
-	{"result", KIND_TEXT, false, "a text that is not empty"},
+	{"version", KIND_VERSION, true, "the number 1", NULL},
+	{"taskId", KIND_TEXT, true, "a text that is not empty", NULL},
+	{"subagentType", KIND_TEXT, true, "a text that is not empty", NULL},
+	{"status", KIND_STATUS, true, "success or error", NULL},
+	{"output", KIND_OUTPUT, true, "a text", NULL},
+	{"durationMs", KIND_COUNT, true, "a whole number from 0", NULL},
+	{"writtenAt", KIND_TIME, true, "a time such as 2026-11-21T01:34:55Z", NULL},
+	{"parsed", KIND_OBJECT, false, "an object", "success"},
+	{"error", KIND_TEXT, false, "a text that is not empty", "error"},
+	{"requestId", KIND_TEXT, false, "a text that is not empty", NULL},
+	{"result", KIND_TEXT, false, "a text that is not empty", "success"},
 };
 
-static bool tick_dispatch_fits(const struct result_member *r, const json *value)
+static bool tick_dispatch_fits(enum kind kind, const json *value)
 {
 	const char *text = json_text(value);
 	int64_t t;
 
-	switch (r->kind) {
+	switch (kind) {
 	case KIND_TEXT:
 		return text && *text;
-	case KIND_NUMBER:
-		return json_is_number(value) && json_number(value, -1) >= 0;
+	case KIND_OUTPUT:
+		return text;
+	case KIND_OBJECT:
+		return json_is_object(value);
+	case KIND_COUNT:
+		return json_int(value, -1) >= 0;
 	case KIND_TIME:
 		return text && clock_parse_rfc3339(str_of(text), &t);
 	case KIND_VERSION:
 		return json_int(value, 0) == DISPATCH_VERSION;
 	case KIND_STATUS:
-		return text && (strcmp(text, "success") == 0 || strcmp(text, "error") == 0);
-	case KIND_ANY:
 		break;
 	}
-	return strcmp(r->name, "output") != 0 || text;
-}
-
-static bool is_result_member(const char *name)
-{
-	for (size_t i = 0; i < COUNT(result_members); i++)
-		if (strcmp(result_members[i].name, name) == 0)
-			return true;
-	return false;
+	return text && (strcmp(text, "success") == 0 || strcmp(text, "error") == 0);
 }
 
 static int check_members(const char *file, const json *all, struct error *err)
 {
+	CLEANUP(json_free) json *others = json_copy(all);
+
 	for (size_t i = 0; i < COUNT(result_members); i++) {
 		const struct result_member *r = &result_members[i];
 		const json *value = json_get(all, r->name);
 
-		if (value ? !tick_dispatch_fits(r, value) : r->required)
+		if (value ? !tick_dispatch_fits(r->kind, value) : r->required)
 			return error_set(err, ERR_INPUT, "%s: '%s' must be %s%s", file, r->name,
 				r->want, value ? "" : ": it is missing");
+		if (value && r->with && !json_str_is(all, "status", r->with))
+			return error_set(err, ERR_INPUT, "%s: '%s' contradicts the status '%s'",
+				file, r->name, json_get_str(all, "status"));
+		json_drop(others, r->name);
 	}
-	for (const json *m = json_first(all); m; m = json_next(m))
-		if (!is_result_member(json_key(m)))
-			return error_set(
-				err, ERR_INPUT, "%s: unknown member '%.60s'", file, json_key(m));
-	return 0;
+	return json_first(others) ? error_set(err, ERR_INPUT, "%s: unknown member '%.60s'", file,
+					    json_key(json_first(others)))
+				  : 0;
 }
 
 int dispatch_parse(struct arena *a, const char *file, struct str text, struct dispatch_result *out,
@@ -220,12 +230,9 @@ int dispatch_parse(struct arena *a, const char *file, struct str text, struct di
 		return -1;
 	out->task = json_dup(a, out->all, "taskId");
 	out->type = json_dup(a, out->all, "subagentType");
-	out->status = json_dup(a, out->all, "status");
 	out->request = json_dup(a, out->all, "requestId");
 	out->word = json_dup(a, out->all, "result");
-	out->error = json_dup(a, out->all, "error");
 	out->output = str_of(json_get_str(out->all, "output"));
-	out->parsed = json_get(out->all, "parsed");
 	return 0;
 }
 
@@ -277,6 +284,23 @@ static void taking_free(struct taking *t)
 	run_outstanding_free(&t->open);
 }
 
+/* A result without an id that was written before this was requested is of an earlier request. */
+static int check_age(const struct taking *t, struct error *err)
+{
+	const char *at = json_get_str(t->result.all, "writtenAt"), *since;
+	CLEANUP(json_free)
+	json *item = status_item(json_get_str(t->action, "context_file"), true);
+	int64_t written, requested;
+
+	since = json_get_str(action_find(json_get(item, "actions"), t->id), "since");
+	if (!since || clock_parse(since, &requested) < 0 ||
+		!clock_parse_rfc3339(str_of(at), &written) || written >= requested)
+		return 0;
+	return error_set(err, ERR_STATE,
+		"the result is stale: it was written at %.40s, and '%.200s' was requested at %s",
+		at, t->id, since);
+}
+
 static int choose_action(struct taking *t, const char *known, struct error *err)
 {
 	const struct dispatch_result *r = &t->result;
@@ -296,24 +320,24 @@ static int choose_action(struct taking *t, const char *known, struct error *err)
 		return error_set(err, ERR_STATE,
 			"the result is foreign: '%.200s' was requested from '%s', not from '%.60s'",
 			t->id, tick_dispatch_type_of(t->action), r->type);
-	return 0;
+	return id ? 0 : check_age(t, err);
 }
 
 /* What is remembered before anything is recorded names the action of these bytes for ever. */
 static int tick_dispatch_remember(
 	struct tick_memory *m, const struct taking *t, const char *digest, struct error *err)
 {
-	json_set(json_inner(m->all, "results"), t->result.task,
-		JSON_OBJECT(JSON_TEXT("digest", digest), JSON_TEXT("request", t->id)));
+	json_put_str(
+		json_inner(json_inner(m->all, "results"), t->result.task), digest, str_of(t->id));
 	return tick_memory_save(m, err);
 }
 
 /* The answer with what the agent has returned as JSON at its end, unless the output ends with that,
  * or is refused by itself. */
-static struct str with_parsed(const struct taking *t, const char *word)
+static struct str with_parsed(const struct taking *t, const json *object, const char *word)
 {
 	const struct dispatch_result *r = &t->result;
-	struct str parsed = json_print_in(t->arena, json_copy(r->parsed));
+	struct str parsed = json_print_in(t->arena, json_copy(object));
 	json *own = verdict_json(r->output);
 	bool again = own && str_eq(json_print_in(t->arena, own), parsed);
 	struct error ignored;
@@ -331,23 +355,27 @@ static int offer_of(struct taking *t, struct answer_offer *offer, bool *records,
 	static const char *const failed[] = {"failed", NULL};
 	const struct dispatch_result *r = &t->result;
 	const char *format = t->action ? json_get_str(t->action, "result_format") : "";
-	bool error = strcmp(r->status, "error") == 0;
+	const char *why = json_get_str(r->all, "error");
+	const json *parsed = json_get(r->all, "parsed");
 
-	*offer = (struct answer_offer){.id = t->id, .word = r->word, .text = r->output};
+	*offer = (struct answer_offer){.id = t->id,
+		.word = r->word,
+		.text = r->output,
+		.ms = json_get_int(r->all, "durationMs", 0)};
 	*records = true;
-	if (error) {
+	if (json_str_is(r->all, "status", "error")) {
 		offer->word = verdict_format_word(t->arena, format, failed);
 		*records = !t->action || offer->word;
 		offer->text = str_of(arena_printf(t->arena, "%s%s%.*s",
-			r->error ? r->error : "the agent reported an error without a message",
+			why ? why : "the agent reported an error without a message",
 			r->output.n ? "\n\n" : "", (int)r->output.n, r->output.p));
 		return 0;
 	}
-	if (!json_is_object(r->parsed))
+	if (!parsed)
 		return 0;
-	if (t->action && verdict_object_word(t->arena, r->parsed, format, &offer->word, err) < 0)
+	if (t->action && verdict_object_word(t->arena, parsed, format, &offer->word, err) < 0)
 		return -1;
-	offer->text = with_parsed(t, offer->word);
+	offer->text = with_parsed(t, parsed, offer->word);
 	return 0;
 }
 
@@ -383,7 +411,7 @@ int dispatch_take(struct arena *a, const struct dispatch_place *p, struct tick_m
 				   : arena_printf(a, "%s/" ORCHESTRATOR_SCOPE "/" DISPATCH_RESULT,
 					     p->artifacts);
 	char digest[DIGEST_TEXT];
-	const json *before;
+	const char *before;
 	bool missing;
 
 	if (sys_read_file(&text, file, RESULT_MAX, &missing, err) < 0)
@@ -397,11 +425,8 @@ int dispatch_take(struct arena *a, const struct dispatch_place *p, struct tick_m
 		return -1;
 	t.document = arena_printf(a, "%s/%s.md", p->items, t.result.task);
 	digest_text(buf_str(&text), digest);
-	before = json_get(json_get(m->all, "results"), t.result.task);
-	if (!json_str_is(before, "digest", digest))
-		before = NULL;
-	if (check_foreign(&t.result, t.document, err) < 0 ||
-		choose_action(&t, before ? json_dup(a, before, "request") : NULL, err) < 0 ||
+	before = json_dup(a, json_get(json_get(m->all, "results"), t.result.task), digest);
+	if (check_foreign(&t.result, t.document, err) < 0 || choose_action(&t, before, err) < 0 ||
 		(!before && tick_dispatch_remember(m, &t, digest, err) < 0) ||
 		tick_dispatch_record(&t, err) < 0)
 		return -1;

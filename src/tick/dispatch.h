@@ -24,21 +24,19 @@ struct dispatch_place {
 };
 
 /*
- * Writes the manifests of the actions, which have a `taskId`, that have none yet, and removes those
- * of other actions but the members of `others`; NULL: removes none. Adds `outcome`,
- * `manifest-emitted`, to each action.
+ * Removes the manifests of requests that are no longer outstanding, of whatever task, and writes
+ * those of the actions, which have a `taskId`, that have none yet. Adds `outcome`,
+ * `manifest-emitted`, to each action. `actions` NULL: there are none.
  */
-int dispatch_emit(struct arena *a, const struct dispatch_place *p, json *actions,
-	const json *others, struct error *err);
+int dispatch_emit(
+	struct arena *a, const struct dispatch_place *p, json *actions, struct error *err);
 
 struct dispatch_result {
-	const char *task, *type, *status; /* `success` or `error` */
-	const char *request;              /* id of the action; NULL: the only one that fits */
-	const char *word;                 /* its result; NULL: as `parsed`, else the text, says */
-	const char *error;                /* NULL: none */
+	const char *task, *type;
+	const char *request; /* id of the action; NULL: the only one that fits */
+	const char *word;    /* its result; NULL: as `parsed`, else the text, says */
 	struct str output;
-	const json *parsed; /* NULL: none; belongs to `all` */
-	json *all;
+	json *all; /* with the other members */
 };
 /* `file` is for messages. -1: ERR_INPUT, every member is checked. */
 int dispatch_parse(struct arena *a, const char *file, struct str text, struct dispatch_result *out,

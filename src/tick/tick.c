@@ -669,10 +669,7 @@ static int run_gate(struct tick *t, struct error *err)
 		return -1;
 	t->gate = false;
 	board_sweep(&t->memory, &t->backlog);
-	return t->call->like || t->call->mode == TICK_QUEUE
-		       ? 0
-		       : dispatch_emit(t->arena, &place, t->actions,
-				 t->call->task ? NULL : json_get(t->memory.all, "board"), err);
+	return dispatch_emit(t->arena, &place, t->call->like ? NULL : t->actions, err);
 }
 
 int tick(struct arena *a, const struct tick_call *call, struct buf *out, int *status,

@@ -358,6 +358,7 @@ static bool replay_record(struct replay *r)
 		.word = json_get_str(note, "word"),
 		.caller = json_get_str(note, "caller"),
 		.person = json_get_str(note, "person"),
+		.ms = json_get_int(note, "ms", 0),
 		.ran = json_is_true(json_get(note, "ran"))};
 	struct error ignored;
 	int64_t bytes;

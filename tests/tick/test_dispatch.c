@@ -22,11 +22,11 @@ static int parse(const char *text, struct dispatch_result *r)
 TEST(every_member_of_a_result_is_checked)
 {
 	static const char *const keys[] = {"version", "taskId", "subagentType", "status", "output",
-		"durationMs", "writtenAt", "error", "requestId", "result"};
+		"durationMs", "writtenAt", "parsed", "requestId", "result"};
 	static const char *const wrong[] = {
 		"null", "true", "[]", "{}", "-1", "2", "\"\"", "\"wat\""};
 	/* What is right of `wrong`, by the key. */
-	static const char *const right[] = {"", "7", "7", "", "67", "5", "", "7", "7", "7"};
+	static const char *const right[] = {"", "7", "7", "", "67", "5", "", "3", "7", "7"};
 	struct dispatch_result r;
 
 	for (size_t i = 0; i < COUNT(keys); i++)
@@ -68,6 +68,27 @@ TEST(what_is_no_result_is_refused)
 	}
 	assert_int_equal(parse("{" GOOD "}", &r), 0);
 	assert_string_equal(r.task, "T-1");
+}
+
+TEST(what_contradicts_the_status_is_refused)
+{
+	static const char *const more[][2] = {{",\"error\":\"disk is full\"", "'error'"},
+		{",\"result\":\"implemented\"", "'result'"}, {",\"parsed\":{}", "'parsed'"}};
+	struct dispatch_result r;
+
+	for (size_t i = 0; i < COUNT(more); i++) {
+		char *text = arena_printf(&arena, "{" GOOD "%s}", more[i][0]);
+		char *error = arena_printf(&arena, "{%s%s}",
+			"\"version\":1,\"taskId\":\"T-1\",\"subagentType\":\"developer\","
+			"\"status\":\"error\",\"output\":\"x\",\"durationMs\":0,"
+			"\"writtenAt\":\"2026-11-21T01:34:55Z\"",
+			more[i][0]);
+
+		assert_int_equal(parse(i ? text : error, &r), 0);
+		assert_int_equal(parse(i ? error : text, &r), -1);
+		assert_non_null(strstr(err.text, more[i][1]));
+		assert_non_null(strstr(err.text, "contradicts the status"));
+	}
 }
 
 #define CHECKS(build)                                                                              \
