@@ -149,7 +149,7 @@ void tick_memory_report(struct tick_memory *m, enum event_id id, const struct ta
 
 static const char *const of_rejection[] = {"filter", "reason", "since", "rejected", NULL};
 static const char *const of_failures[] = {"failures", "ends", "failure", "parked", "item",
-	"remedies", "notBefore", "requeues", "pull", NULL};
+	"remedies", "notBefore", "requeues", "pull", "reported", NULL};
 
 static void memory_forget(json *of, const char *const *keys)
 {
@@ -346,6 +346,8 @@ const char *tick_waiting_reason(struct backlog *b, const struct task *t)
 		if (b->tasks[d->task].state != TASK_DONE)
 			return arena_printf(b->arena, "waits for '%s'", d->id);
 	}
+	if (!t->dispatchable || t->blocked)
+		return t->dispatchable ? t->blocked : t->not_dispatchable_reason;
 	return "the next tick with a free slot looks at it";
 }
 
@@ -385,10 +387,11 @@ static void memory_add_task(
 	if (others)
 		JSON_SET(item, JSON_TEXT("reason", arena_printf(m->arena, "%s; %s",
 							   json_get_str(item, "reason"), others)));
-	if (parked && t->id)
+	if (parked && t->id) {
 		memory_set_wait(m, item, t, "parked", parked,
 			tick_memory_parked_item(m, t) ? "retry" : "backlog release");
-	else if (board_refusal(m, t))
+		JSON_SET(item, JSON_TEXT("since", json_get_str(of, "parked")));
+	} else if (board_refusal(m, t))
 		memory_set_wait(m, item, t, "queued", board_refusal(m, t), "board approve");
 	else if (board_has(m, t) && json_str_is(item, "status", "idle"))
 		JSON_SET(item, JSON_TEXT("status", "queued"), JSON_TEXT("reason", BOARD_READY),

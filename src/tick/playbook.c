@@ -15,28 +15,20 @@ extern const char playbook_yaml[];
 
 const char *const playbook_actions[] = {"retry", "park", NULL};
 
-static bool playbook_is_any(struct str text)
-{
-	return text.n > 0;
-}
-
-static const struct config_form text_form = {
-	.valid = playbook_is_any, .what = "a text that is not empty", .trim = true};
-
 #define MODE(name, how, member) .key = name, .kind = how, CONFIG_AT(playbook_mode, member)
 
 static const struct config_field mode_fields[] = {
 	{MODE("mode", CONFIG_TEXT, name), .form = &config_line, .required = true},
 	{.key = "match",
 		.kind = CONFIG_TEXTS,
-		.form = &text_form,
+		.form = &config_lines,
 		.max = MATCH_MAX,
 		CONFIG_LIST_AT(playbook_mode, match, n_match)},
 	{MODE("idle", CONFIG_INTEGER, idle_s), CONFIG_RANGE(1, 30 * DAY_S)},
 	{MODE("budget", CONFIG_INTEGER, budget), CONFIG_RANGE(0, BUDGET_MAX), .required = true},
 	{MODE("action", CONFIG_WORD, action), .words = playbook_actions, .required = true},
 	{MODE("wait", CONFIG_INTEGER, wait_s), CONFIG_RANGE(0, DAY_S)},
-	{MODE("feedback", CONFIG_TEXT, feedback), .form = &text_form, .required = true},
+	{MODE("feedback", CONFIG_TEXT, feedback), .form = &config_lines, .required = true},
 	{.key = NULL},
 };
 
@@ -53,6 +45,9 @@ static void playbook_compile(
 	if (!m->n_match == !m->idle_s || (m->idle_s && m->wait_s))
 		config_fault(r, at, "mode '%s' must have either 'match' or 'idle', without 'wait'",
 			m->name);
+	if (m->action == PLAYBOOK_PARK && (m->budget || m->wait_s))
+		config_fault(r, yaml_get(at, m->budget ? "budget" : "wait"),
+			"a mode with 'park' repeats nothing: 'budget' and 'wait' must be 0");
 }
 
 int playbook_parse(

@@ -218,6 +218,8 @@ static int settle(const struct recovery *r, const struct playbook_mode *mode, co
 
 	*again = has_remedy(r, mode) && !str_starts(str_of(reason), FAILURE_TERMINATED);
 	if (!*again) {
+		if (mode && mode->action == PLAYBOOK_PARK && !mode->idle_s)
+			reason = arena_printf(r->arena, "%s; %s", reason, mode->feedback);
 		tick_memory_fail(r->memory, r->task, mode ? mode->name : "unknown", reason,
 			what | (hopeless ? TICK_HOPELESS : 0));
 		return 0;

@@ -169,9 +169,9 @@ static int tick_add_end(
 		admission_read_pulls(&t->backlog, &t->facts);
 		if (recover_pull(&r, &t->facts, again, err) < 0)
 			return -1;
-		if (*again || is_parked(t, task))
-			return 0;
 	}
+	if (*again || is_parked(t, task))
+		return 0;
 	t->open -= good;
 	tick_add_wait(t, task, good ? "merge" : "retry",
 		arena_printf(t->arena, "%s%s%s%s", good ? "merge what is approved: " : "failed: ",
@@ -301,6 +301,7 @@ static void try_item(struct tick *t, const struct task *task, const char *base)
 		return;
 	error_log("dev-team: %s: %s", task->id, err.text);
 	recover_step(&r, err.text);
+	(void)is_parked(t, task);
 	t->fault = err;
 }
 
@@ -578,19 +579,20 @@ static void add_waiting(struct tick *t)
 	}
 }
 
-/* The unattended loop reports each once. */
+/* The unattended loop reports each once, and each loop what waits for a release. */
 static void report_failures(struct tick *t)
 {
 	for (const json *w = json_first(t->waits); w; w = json_next(w)) {
 		const char *reason = json_get_str(w, "reason");
+		bool released = json_str_is(w, "for", "release");
 		const struct task *task;
 		json *of;
 
-		if (!json_str_is(w, "for", "retry") ||
+		if (!(released || json_str_is(w, "for", "retry")) ||
 			!(task = backlog_find(&t->backlog, json_get_str(w, "item"))))
 			continue;
 		of = tick_memory_of(&t->memory, task);
-		if (t->call->like && json_str_is(of, "reported", reason))
+		if ((released || t->call->like) && json_str_is(of, "reported", reason))
 			continue;
 		JSON_SET(of, JSON_TEXT("reported", reason));
 		error_log("dev-team: %s %s: %s", task->id, reason, json_get_str(w, "continue"));

@@ -63,6 +63,11 @@ TEST(a_file_with_a_fault_is_refused_at_its_place)
 		{"- {mode: A, budget: 101, action: park, feedback: x, match: [a]}",
 			"'budget' must be"},
 		{"- {mode: A, budget: 1, action: park, match: [a]}", "'feedback' is missing"},
+		{"- {mode: A, match: [a], budget: 7, action: park, feedback: x}",
+			"f:1:33: a mode with 'park' repeats nothing: 'budget' and 'wait' must be "
+			"0"},
+		{"- {mode: A, match: [a], budget: 0, wait: 60, action: park, feedback: x}",
+			"f:1:42: a mode with 'park' repeats nothing"},
 		{MODE ", match: [a]}\n" MODE ", match: [b]}", "f:2:3: mode 'A' is given twice"},
 	};
 
