@@ -270,12 +270,14 @@ static int tool_failed(
 
 /* The names of the members that each program uses. */
 struct view_members {
-	const char *branch, *head, *target;
+	const char *branch, *head, *target, *merged;
 };
 
-static const struct view_members own_members = {"branch", "head", "target"},
-				 gh_members = {"headRefName", "headRefOid", "baseRefName"},
-				 glab_members = {"source_branch", "sha", "target_branch"};
+static const struct view_members own_members = {"branch", "head", "target", "merged"},
+				 gh_members = {"headRefName", "headRefOid", "baseRefName",
+					 "mergedAt"},
+				 glab_members = {
+					 "source_branch", "sha", "target_branch", "merged_at"};
 
 static const char *forge_read_state(struct arena *a, const char *text)
 {
@@ -308,6 +310,7 @@ static int read_view(struct arena *a, struct str text, const struct view_members
 	out->branch = read_member(a, j, names->branch);
 	out->head = read_member(a, j, names->head);
 	out->target = read_member(a, j, names->target);
+	out->merged = read_member(a, j, names->merged);
 	if (out->missing || (out->branch && out->head))
 		return 0;
 	return error_set(err, ERR_SYSTEM, "'%s' printed no '%s' and '%s' for the pull request",
@@ -375,7 +378,7 @@ int forge_view(struct arena *a, const char *dir, const struct forge_pull *p, con
 	const char *url = arena_dup(a, p->url), *number = arena_dup(a, p->number);
 	const char *const own[] = {"sh", "-c", command, "sh", url, NULL};
 	const char *const gh[] = {"gh", "pr", "view", url, "--json",
-		"state,headRefName,headRefOid,baseRefName", NULL};
+		"state,headRefName,headRefOid,baseRefName,mergedAt", NULL};
 	const char *const glab[] = {"glab", "mr", "view", number, "--output", "json", "--repo",
 		glab_repository(a, p), NULL};
 

@@ -44,6 +44,7 @@ struct forge_view {
 	bool missing;      /* the forge has no such pull request; the rest is NULL */
 	const char *state; /* "open", "closed", "merged" */
 	const char *branch, *head, *target; /* head: id of the commit */
+	const char *merged;                 /* when; NULL: it does not say */
 };
 /*
  * Asks `command` (NULL: none), else gh or glab, in `dir`; at most 60 s. The command is run by sh

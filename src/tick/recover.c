@@ -137,17 +137,29 @@ static int come_back(
 	return go_on(r, true, RECOVER_STATE, fault->feedback, err);
 }
 
+struct forge_view recover_view(const struct recovery *r)
+{
+	const char *url = recover_pull_url(r);
+	struct forge_view view = {.missing = !url};
+	struct forge_pull pull;
+	struct error ignored;
+
+	if (url && forge_find_pull(str_of(url), &pull) &&
+		forge_view(r->arena, r->repo, &pull, NULL, &view, &ignored) < 0)
+		view = (struct forge_view){0};
+	return view;
+}
+
 /* It is not open any more: asked about once. Best effort. */
 static void look_at_closed(const struct recovery *r)
 {
 	json *of = tick_memory_of(r->memory, r->task);
-	const char *url = recover_pull_url(r);
-	struct forge_pull pull;
-	struct forge_view view;
+	struct forge_view view = {0};
 	struct error ignored;
 
-	if (json_get(of, "pull") || !forge_find_pull(str_of(url), &pull) ||
-		forge_view(r->arena, r->repo, &pull, NULL, &view, &ignored) < 0 || !view.state)
+	if (!json_get(of, "pull"))
+		view = recover_view(r);
+	if (!view.state)
 		return;
 	JSON_SET(of, JSON_TEXT("pull", view.state));
 	if (strcmp(view.state, "closed") == 0)

@@ -72,6 +72,8 @@ void recover_mark(const struct recovery *r, enum forge_mark mark);
  * or whose pull request was closed, is parked. */
 int recover_pull(const struct recovery *r, const struct admission_facts *facts, bool *again,
 	struct error *err);
+/* What the forge says of it. Without a `state`, and not `missing`: it could not be asked. */
+struct forge_view recover_view(const struct recovery *r);
 /* A step has failed: the next repeats the last request to an agent, or the failure counts. */
 void recover_step(const struct recovery *r, const char *reason);
 /* An item that has outstanding actions: if it has had a pull request and no change for too long,

@@ -423,8 +423,10 @@ static void close_task(struct tick *t, const struct task *task)
 	const char *began = json_get_str(tick_memory_find(&t->memory, task), "dispatched"),
 		   *branch = admission_branch(t->arena, task);
 	const struct pool_choice choice = {.repo = t->repo};
-	int64_t since, now = clock_now();
+	struct recovery r = recovery_of(t, task);
 	bool removed = false, before;
+	struct forge_view pull;
+	int64_t since, merged = 0;
 	struct error err;
 	json *of;
 
@@ -433,9 +435,15 @@ static void close_task(struct tick *t, const struct task *task)
 	of = tick_memory_of(&t->memory, task);
 	before = json_get(of, "sweeping"); /* by a tick that was killed before it could report it */
 	JSON_SET(of, JSON_BOOL("sweeping", true));
-	tick_memory_report(&t->memory, EVENT_TICK_MERGED, task,
-		JSON_OBJECT(JSON_TEXT("dispatchedAt", began), JSON_TIME("mergedAt", now),
-			JSON_INT("totalLifecycleMs", (now - since) * 1000)));
+	pull = recover_view(&r);
+	if (pull.merged && !clock_parse_rfc3339(str_of(pull.merged), &merged))
+		merged = 0;
+	if (!pull.missing && (!pull.state || strcmp(pull.state, "merged") == 0))
+		tick_memory_report(&t->memory, EVENT_TICK_MERGED, task,
+			JSON_OBJECT(JSON_TEXT("dispatchedAt", began),
+				JSON_IF(merged, JSON_TIME("mergedAt", merged)),
+				JSON_IF(merged,
+					JSON_INT("totalLifecycleMs", (merged - since) * 1000))));
 	if (tick_memory_save(&t->memory, &err) < 0 ||
 		locate_pool(t->arena, &choice, &pool, &err) < 0 ||
 		pool_reclaim(t->arena, &pool, branch, false, &removed, &err) < 0)

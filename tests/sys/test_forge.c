@@ -211,7 +211,7 @@ GIT_TEST(gh_says_what_a_pull_request_is)
 		"open", "dev-team/A-1");
 	assert_string_equal(c.view.target, "main");
 	assert_sh("cut -d'|' -f1 args", "pr view https://github.com/acme/slug/pull/7 --json "
-					"state,headRefName,headRefOid,baseRefName\n");
+					"state,headRefName,headRefOid,baseRefName,mergedAt\n");
 	assert_tool_view(&c, "gh",
 		"{\"state\":\"MERGED\",\"headRefName\":\"b\",\"headRefOid\":\"abc\"}", "merged",
 		"b");
