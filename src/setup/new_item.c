@@ -99,6 +99,22 @@ static const struct spec_file *new_item_find_spec(const struct known *k, const c
 	return NULL;
 }
 
+/* Whether the first line is `# ID: TITLE`. */
+static bool has_title(const struct spec_file *s, const char *title, struct str *id)
+{
+	struct str rest = s->text, line = {0};
+	size_t colon;
+
+	(void)str_line(&rest, &line);
+	if (!str_starts(line, "# "))
+		return false;
+	line = str_sub(line, 2, line.n);
+	colon = str_find(line, STR(": "));
+	*id = str_sub(line, 0, colon);
+	return colon < line.n && path_is_id(*id) &&
+	       str_is(str_trim(str_sub(line, colon + 2, line.n)), title);
+}
+
 /* ---- ids ---- */
 
 static bool all_digits(struct str s)
@@ -115,6 +131,15 @@ static bool has_id_form(struct str word)
 	       all_digits(str_sub(word, dash + 1, word.n));
 }
 
+/* A spec that was written for the word alone has its name, and another id. */
+static bool spec_names(const struct known *k, const char *word, bool text)
+{
+	const struct spec_file *s = new_item_find_spec(k, word, text);
+	struct str id;
+
+	return s && (!has_title(s, word, &id) || str_is(id, word));
+}
+
 int new_item_is_id(struct arena *a, const char *repo, const char *word, bool alone, bool *is_id,
 	struct error *err)
 {
@@ -126,7 +151,7 @@ int new_item_is_id(struct arena *a, const char *repo, const char *word, bool alo
 	if (load_known(a, repo, &k, err) < 0)
 		return -1;
 	*is_id = new_item_has_item(&k, word) ||
-		 new_item_find_spec(&k, word, alone && strpbrk(word, "0123456789")) != NULL;
+		 spec_names(&k, word, alone && strpbrk(word, "0123456789"));
 	return 0;
 }
 
@@ -313,22 +338,6 @@ static const char *new_item_name_of(struct arena *a, const char *title)
 	while (out.len && out.s[out.len - 1] == '-')
 		buf_cut(&out, out.len - 1);
 	return out.len ? arena_dup(a, buf_str(&out)) : "Task";
-}
-
-/* Whether the first line is `# ID: TITLE`. */
-static bool has_title(const struct spec_file *s, const char *title, struct str *id)
-{
-	struct str rest = s->text, line = {0};
-	size_t colon;
-
-	(void)str_line(&rest, &line);
-	if (!str_starts(line, "# "))
-		return false;
-	line = str_sub(line, 2, line.n);
-	colon = str_find(line, STR(": "));
-	*id = str_sub(line, 0, colon);
-	return colon < line.n && path_is_id(*id) &&
-	       str_is(str_trim(str_sub(line, colon + 2, line.n)), title);
 }
 
 bool new_item_ended(const struct context *doc)
