@@ -177,9 +177,41 @@ int context_create(struct context_file *f, const char *id, const char *state, st
 	return context_new(&f->doc, f->path, id, state, now, err) < 0 ? -1 : file_recall(f, err);
 }
 
+/* A context_visit. */
+static bool note_history(const json *event, void *data)
+{
+	(void)event;
+	*(bool *)data = true;
+	return false;
+}
+
+/* `; to DO: dev-team context restore FILE` */
+static void add_restore(const struct context_file *f, const char *what, struct error *err)
+{
+	CLEANUP(buf_release) struct buf command = BUF_INIT;
+	size_t n = strlen(err->text);
+
+	buf_add_argument(&command, "dev-team context restore ", f->path);
+	(void)snprintf(err->text + n, sizeof(err->text) - n, "; to %s: %s", what, command.s);
+}
+
+bool context_is_lost(const struct context_file *f, struct error *err)
+{
+	bool begun = false;
+
+	context_each_event(f, "", note_history, &begun);
+	if (begun) {
+		error_set(err, ERR_STATE, "no context file '%s', although its history is there",
+			f->path);
+		add_restore(f, "put it back", err);
+	}
+	return begun;
+}
+
 static int no_file(const struct context_file *f, struct error *err)
 {
-	return error_set(err, ERR_INPUT, "no context file '%s'", f->path);
+	return context_is_lost(f, err) ? -1
+				       : error_set(err, ERR_INPUT, "no context file '%s'", f->path);
 }
 
 int context_read(struct store_backend *b, const char *path, struct buf *out, bool *missing,
@@ -207,11 +239,8 @@ int context_read(struct store_backend *b, const char *path, struct buf *out, boo
 /* The document has a fault. Adds how to undo the edit by hand, if it was one. */
 static int file_broken(struct context_file *f, bool edited, struct error *err)
 {
-	size_t n = strlen(err->text);
-
 	if (f->store && err->code == ERR_INPUT && edited && !f->doc.other_format)
-		(void)snprintf(err->text + n, sizeof(err->text) - n,
-			"; 'dev-team context restore' undoes the edit");
+		add_restore(f, "undo the edit", err);
 	if (f->mode != CONTEXT_REPLACE)
 		return -1;
 	context_release(&f->doc);

@@ -57,6 +57,9 @@ int context_open_on(struct context_file *f, struct store_backend *b, const char 
 /* The same as a close and a second open for writing, without releasing the lock and without reading
  * the journal again. */
 int context_reopen(struct context_file *f, struct error *err);
+/* True, with ERR_STATE, if the document is gone though its history has events: a second one would
+ * lose what the first one had. f->created must be set. */
+bool context_is_lost(const struct context_file *f, struct error *err);
 /* True if the error is a fault of the document. */
 bool context_has_fault(const struct context_file *f, const struct error *err);
 /*

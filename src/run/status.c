@@ -507,6 +507,11 @@ int status_directory(struct arena *a, const char *repo, const char **dir, struct
 
 int status_refuse_unknown(const char *id, const char *document, struct error *err)
 {
+	CLEANUP(context_close) struct context_file f = {0};
+
+	/* ERR_STATE: it has begun, and its document is gone. */
+	if (context_open(&f, document, CONTEXT_READ_ONLY, err) < 0 && err->code == ERR_STATE)
+		return -1;
 	return error_set(err, ERR_INPUT,
 		"no work item '%s' has begun: there is no '%s'; 'dev-team status' lists the items",
 		id, document);

@@ -25,10 +25,11 @@ json *status_children(const char *document);
 int status_directory(struct arena *a, const char *repo, const char **dir, struct error *err);
 
 /* The document of the work item `id`: `context_file`, else at the default place of the repository.
- * -1: ERR_INPUT, there is no such item. */
+ * -1: as status_refuse_unknown(). */
 int status_find(struct arena *a, const char *id, const char *repo, const char *context_file,
 	const char **document, struct error *err);
-/* -1: ERR_INPUT, there is no work item `id`, since there is no `document`. */
+/* -1: ERR_INPUT, there is no work item `id`, since there is no `document`; ERR_STATE, it is gone.
+ */
 int status_refuse_unknown(const char *id, const char *document, struct error *err);
 
 /* A line for each item, and a line with their number. */

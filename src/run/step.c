@@ -602,7 +602,7 @@ int run_step_item(
 		context_open(&f, call->context_file,
 			call->cancel ? CONTEXT_MUST_EXIST : CONTEXT_MAY_CREATE, err) < 0)
 		return -1;
-	if (step_locked(a, call, &f, &w, &line, err) < 0)
+	if ((f.created && context_is_lost(&f, err)) || step_locked(a, call, &f, &w, &line, err) < 0)
 		return -1;
 	if (call->ordered)
 		*call->ordered = run_step_is_ordered(&w, &f);

@@ -217,32 +217,6 @@ static int check_depth(struct tree *t, const char *item, struct error *err)
 			   : 0;
 }
 
-/* A context_visit. */
-static bool note_history(const json *event, void *data)
-{
-	(void)event;
-	*(bool *)data = true;
-	return false;
-}
-
-/* A second document would lose what the first one had. */
-static int check_missing(const char *document, const char *item, struct error *err)
-{
-	CLEANUP(context_close) struct context_file f = {0};
-	bool was_there = false;
-
-	if (context_open(&f, document, CONTEXT_MAY_CREATE, err) < 0)
-		return -1;
-	if (f.created)
-		context_each_event(&f, "", note_history, &was_there);
-	return was_there ? error_set(err, ERR_STATE,
-				   "the document '%s' of the child '%s' is missing: put it back "
-				   "with 'dev-team context restore', or end the work item above it "
-				   "with 'dev-team cancel'",
-				   document, item)
-			 : 0;
-}
-
 /* What the child works on: its task, else what its parent works on, and the sections that it reads.
  */
 static int tree_write_spec(struct tree *t, const json *action, const char **spec, struct error *err)
@@ -463,8 +437,7 @@ static int step_child(struct tree *t, const json *action, struct error *err)
 		    child.plugin_root, child.repo, &child.workflow, err) < 0)
 		return error_prefix(err, "child '%s'", child.id);
 	if (!path_exists(child.context_file) &&
-		(check_missing(child.context_file, child.id, err) < 0 ||
-			check_depth(t, child.id, err) < 0 ||
+		(check_depth(t, child.id, err) < 0 ||
 			tree_write_spec(t, action, &child.spec, err) < 0))
 		return -1;
 	if (run_step_shared(t->arena, &child, t->below, t->waits, &done, err) < 0)
