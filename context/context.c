@@ -34,7 +34,7 @@ const struct key_row context_keys[] = {
 	{"failed_node", KEY_TEXT, KEY_LATER | KEY_BY_MACHINE},
 	{"question", KEY_ANY, KEY_LATER},
 	{"question_trigger", KEY_ANY, KEY_LATER},
-	{"wait_until", KEY_TEXT, KEY_LATER},
+	{"wait_until", KEY_UNTIL, KEY_LATER},
 	{"wait_reason", KEY_TEXT, KEY_LATER},
 	{"usage_waits", KEY_COUNT, KEY_LATER},
 	{"parent", KEY_TEXT, KEY_LATER | KEY_BY_MACHINE},
@@ -114,7 +114,7 @@ int context_new(struct context *c, const char *file, const char *id, const char 
 	yaml_add_scalar(&owner, str_of(id));
 	buf_adds(&text, "---\n");
 	for (size_t i = 0; i < context_n_keys; i++) {
-		const char *const values[] = {NULL, "", first.s, owner.s, now, "0", "{}"};
+		const char *const values[] = {NULL, "", first.s, owner.s, now, "0", "{}", ""};
 		const char *value = values[context_keys[i].kind];
 
 		if (!(context_keys[i].flags & KEY_LATER))

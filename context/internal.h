@@ -23,7 +23,7 @@ struct section {
 };
 
 /* KEY_ANY is not checked; STATE, ID and TIME are texts with a value in a new document. */
-enum key_kind { KEY_ANY, KEY_TEXT, KEY_STATE, KEY_ID, KEY_TIME, KEY_COUNT, KEY_MAP };
+enum key_kind { KEY_ANY, KEY_TEXT, KEY_STATE, KEY_ID, KEY_TIME, KEY_COUNT, KEY_MAP, KEY_UNTIL };
 
 /* Not in a new document; people must not set it. */
 enum { KEY_LATER = 1, KEY_BY_MACHINE = 2 };

@@ -1,5 +1,6 @@
 /* parse.c: a document read: frontmatter, sentinel lines, sections. */
 #include "context/internal.h"
+#include "src/base/clock.h"
 
 #define OPEN     "<!-- section:"
 #define CLOSE    " -->"
@@ -68,6 +69,7 @@ static int context_parse_check_value(const struct context *c, const struct key_r
 	const struct yaml *node, struct error *err)
 {
 	unsigned long ignored;
+	int64_t time;
 
 	if (row->kind == KEY_ANY)
 		return 0;
@@ -76,6 +78,11 @@ static int context_parse_check_value(const struct context *c, const struct key_r
 	if (node->kind != YAML_SCALAR)
 		return error_at(err, c->file, node->line, node->col,
 			"'%s' must be a text, not a list or map", row->name);
+	if (row->kind == KEY_UNTIL && node->text.n && !yaml_is_null(node) &&
+		!clock_parse_rfc3339(node->text, &time))
+		return error_at(err, c->file, node->line, node->col,
+			"'%s' must be a time such as 2026-11-21T03:48:12Z, not '%.60s'", row->name,
+			node->text.p);
 	if (row->kind != KEY_COUNT || yaml_is_null(node))
 		return 0;
 	return yaml_uint(node, c->file, row->name, CONTEXT_COUNT_MAX, &ignored, err);

@@ -421,8 +421,8 @@ int engine_begin(struct engine_run *r, struct error *err)
 	if (machine_session_note_operation(r, err) < 0 ||
 		place_load(&r->arena, e->file, &r->place, err) < 0)
 		return -1;
-	if (!e->cancel && !is_finished(e) && wait_read(r->doc, &r->wait, err) < 0)
-		return -1;
+	if (!e->cancel && !is_finished(e))
+		r->wait = wait_read(r->doc);
 	r->waits = r->wait.until > e->file->now;
 	return machine_session_claim(r, err);
 }

@@ -1,29 +1,19 @@
 #include "src/base/clock.h"
 #include "src/machine/engine_internal.h"
 
-int wait_read(const struct context *c, struct wait *out, struct error *err)
+struct wait wait_read(const struct context *c)
 {
 	struct str until = context_get(c, "wait_until"), reason = context_get(c, "wait_reason");
+	struct wait w = {.reason = reason.n ? reason.p : "it waits for a time"};
 
-	*out = (struct wait){.reason = reason.n ? reason.p : "it waits for a time"};
-	if (!until.n)
-		return 0;
-	if (clock_parse_rfc3339(until, &out->until)) {
-		out->until = out->until > 0 ? out->until : 1;
-		return 0;
-	}
-	return error_set(err, ERR_INPUT,
-		"'%s': 'wait_until' is '%.60s', not a time such as 2026-11-21T03:48:12Z: correct "
-		"or empty it with 'dev-team context set'",
-		c->file, until.p);
+	if (until.n && clock_parse_rfc3339(until, &w.until) && w.until < 1)
+		w.until = 1;
+	return w;
 }
 
 bool wait_is_open(const struct context *c, int64_t now)
 {
-	struct error ignored;
-	struct wait w;
-
-	return wait_read(c, &w, &ignored) == 0 && w.until > now;
+	return wait_read(c).until > now;
 }
 
 void wait_drop(struct context *c)
@@ -66,13 +56,12 @@ static int wait_begin(struct context_file *f, void *data, struct error *err)
 	struct context *c = &f->doc;
 	bool open = wait_is_open(c, f->now), known = l->until > f->now;
 	int64_t until = known ? l->until : unknown_end(f);
-	struct wait w;
 
 	JSON_ADD(context_op(f, "wait"), JSON_TEXT("reason", l->reason),
 		JSON_IF(l->until > 0, JSON_INT("until", l->until)));
 	if (!context_has_section(c, CONTEXT_ACTIONS))
 		return 0;
-	if (open && (!known || (wait_read(c, &w, err) == 0 && w.until >= until)))
+	if (open && (!known || wait_read(c).until >= until))
 		return 0;
 	if (!open)
 		context_set_count(c, "usage_waits", context_count(c, "usage_waits") + 1);

@@ -17,8 +17,8 @@ struct wait {
 	const char *reason;
 };
 
-/* Texts are in the document's arena. -1: ERR_INPUT, `wait_until` is not a time. */
-int wait_read(const struct context *c, struct wait *out, struct error *err);
+/* Texts are in the document's arena. */
+struct wait wait_read(const struct context *c);
 /* True if the item waits for a later time than `now`. */
 bool wait_is_open(const struct context *c, int64_t now);
 

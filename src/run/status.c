@@ -320,8 +320,7 @@ static void add_child_wait(struct reading *r, const json *child)
 /* A run goes on by itself. */
 static void run_status_add_wait(struct reading *r)
 {
-	struct error ignored;
-	struct wait w;
+	struct wait w = wait_read(&r->file->doc);
 
 	if (r->approve) {
 		json_put_str(r->item, "reason",
@@ -329,8 +328,6 @@ static void run_status_add_wait(struct reading *r)
 		run_status_add_command(r, "dev-team approve ", "");
 		return;
 	}
-	if (wait_read(&r->file->doc, &w, &ignored) < 0)
-		return;
 	JSON_ADD(r->item, JSON_TIME("until", w.until), JSON_TEXT("reason", w.reason));
 	if (!r->run)
 		run_status_set_continuation(r);
