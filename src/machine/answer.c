@@ -397,19 +397,24 @@ static bool has_file(const struct context_file *f)
 	       there;
 }
 
+int answer_open(
+	struct context_file *f, const char *context_file, struct str text, struct error *err)
+{
+	if (context_open(f, context_file, CONTEXT_MUST_EXIST, err) == 0)
+		return 0;
+	/* The lock was busy for too long, the document is missing though it has a journal, or one
+	 * of them has a fault. */
+	if (err->code == ERR_STATE || (err->code == ERR_INPUT && has_file(f)))
+		keep_unrecorded(f, text, err);
+	return -1;
+}
+
 int answer_record_file(struct arena *a, const char *context_file, struct answer_offer *o,
 	const char **recorded, struct error *err)
 {
 	CLEANUP(context_close) struct context_file f = {0};
 
-	if (context_open(&f, context_file, CONTEXT_MUST_EXIST, err) < 0) {
-		/* The lock was busy for too long, the document is missing though it has a journal,
-		 * or one of them has a fault. */
-		if (err->code == ERR_STATE || (err->code == ERR_INPUT && has_file(&f)))
-			keep_unrecorded(&f, o->text, err);
-		return -1;
-	}
-	if (answer_record(&f, o, err) < 0)
+	if (answer_open(&f, context_file, o->text, err) < 0 || answer_record(&f, o, err) < 0)
 		return -1;
 	*recorded = o->given ? arena_dup(a, str_of(o->given)) : recorded_word(a, &f, o->id);
 	return 0;

@@ -48,9 +48,12 @@ struct answer_offer {
  * lease of the holder.
  */
 int answer_record(struct context_file *f, struct answer_offer *o, struct error *err);
-/* The same into the document of that path; *recorded is the result word. If the document is locked
- * for too long, missing though it has a journal, or broken, or its journal is damaged, the text is
- * kept under logs/ and *err says where. */
+/* Opens the document of that path for an answer with this text. If it is locked for too long,
+ * missing though it has a journal, or broken, or its journal is damaged, the text is kept under
+ * logs/ and *err says where. */
+int answer_open(
+	struct context_file *f, const char *context_file, struct str text, struct error *err);
+/* Both; *recorded is the result word. */
 int answer_record_file(struct arena *a, const char *context_file, struct answer_offer *o,
 	const char **recorded, struct error *err);
 

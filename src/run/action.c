@@ -53,9 +53,9 @@ static int run_action_read_word(
 }
 
 static int run_action_open_document(
-	const struct run_item *r, struct context_file *f, struct error *err)
+	const struct run_item *r, struct context_file *f, struct str answer, struct error *err)
 {
-	if (context_open(f, r->call.context_file, CONTEXT_MUST_EXIST, err) < 0)
+	if (answer_open(f, r->call.context_file, answer, err) < 0)
 		return -1;
 	(void)context_op(f, "run");
 	return 0;
@@ -182,13 +182,15 @@ static int play_scripted_agent(struct arena *a, const struct run_item *r,
 	CLEANUP(buf_release) struct buf out = BUF_INIT;
 	struct answer_offer offer = {.id = id_of(p), .word = p->turn->result, .ran = true};
 
-	if ((p->turn->run && run_action_run_command(a, r, p, &out, err) < 0) ||
-		run_action_open_document(r, &f, err) < 0)
+	if (p->turn->run && run_action_run_command(a, r, p, &out, err) < 0)
+		return -1;
+	if (!p->turn->silent)
+		offer.text = p->turn->from_run ? buf_str(&out) : p->turn->text;
+	if (run_action_open_document(r, &f, offer.text, err) < 0)
 		return -1;
 	agents_note_turn(&f, p->entry->key, id_of(p));
 	if (p->turn->silent && context_log(&f, err) < 0)
 		return -1;
-	offer.text = p->turn->from_run ? buf_str(&out) : p->turn->text;
 	if (!p->turn->silent && answer_record(&f, &offer, err) < 0)
 		return error_prefix(err, "'%s'", id_of(p));
 	return run_action_read_word(&f, id_of(p), word, err);
@@ -244,6 +246,18 @@ static int run_action_take_answer(struct context_file *f, const struct run_actio
 	return 0;
 }
 
+/* What the agent used is in the history, even without a document that can be read. */
+static void note_unrecorded(const struct run_item *r, const struct run_answer *answer)
+{
+	CLEANUP(context_close) struct context_file f = {0};
+	struct error ignored;
+
+	if (context_open(&f, r->call.context_file, CONTEXT_REPLACE, &ignored) < 0)
+		return;
+	agents_note_run(&f, answer->note);
+	(void)context_log(&f, &ignored);
+}
+
 /* An answer that the agent itself recorded meanwhile counts. */
 static int record_answer(const struct run_item *r, const struct run_action *p,
 	const struct run_answer *answer, char *word, struct error *err)
@@ -251,8 +265,11 @@ static int record_answer(const struct run_item *r, const struct run_action *p,
 	CLEANUP(context_close) struct context_file f = {0};
 	char recorded[RUN_WORD_SIZE] = "";
 
-	if (run_action_open_document(r, &f, err) < 0)
+	if (run_action_open_document(r, &f, answer->text, err) < 0) {
+		context_close(&f); /* with the lock */
+		note_unrecorded(r, answer);
 		return -1;
+	}
 	agents_note_run(&f, answer->note);
 	if (run_action_take_answer(&f, p, answer, word, err) < 0 ||
 		run_action_read_word(&f, id_of(p), recorded, err) < 0)

@@ -259,7 +259,7 @@ static void end_jobs(struct run_loop *l, struct run_work *w, bool now)
 	}
 }
 
-/* The first failure is reported; a child that was killed has written no outcome. */
+/* The end of the item reports the first failure. A child that was killed has written no outcome. */
 static void take_outcome(void *data, size_t item, int status, struct str report)
 {
 	struct run_loop *l = data;
@@ -286,6 +286,9 @@ static void take_outcome(void *data, size_t item, int status, struct str report)
 			error_set(&w->err, ERR_SYSTEM, "the process of action '%s' was killed",
 				json_get_str(action, "id"));
 		end_jobs(l, w, false);
+	} else if (whole && !run_interrupt_caught()) {
+		talk_about(l, w);
+		error_print(&o.err);
 	}
 	if (!count_working(l, w, NULL)) {
 		w->of.call.returned = "";
