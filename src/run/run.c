@@ -776,12 +776,11 @@ static struct run_step_call call_of_run(
 	struct arena *a, const struct run_request *q, const char *id, const char *kind)
 {
 	struct run_step_call call = q->call;
-	const char *process = process_own_name(a); /* begins with the host */
+	const char *process = process_own_name(a), *host = process ? process : "-";
 
 	call.id = id;
-	if (!call.owner)
-		call.owner = arena_printf(a, RUN_OWNER, process ? (int)strcspn(process, " ") : 1,
-			process ? process : "-");
+	if (!call.owner) /* the name begins with the host */
+		call.owner = arena_printf(a, RUN_OWNER, (int)strcspn(host, " "), host);
 	call.in_run = true;
 	call.client = process ? arena_printf(a, "%s%s", process, kind) : NULL;
 	return call;
