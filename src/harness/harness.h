@@ -186,7 +186,7 @@ int harness_read_env(struct arena *a, const char *option, const char *const *nam
 	const char *const **out, struct error *err);
 /*
  * When the usage limit that `text` reports is reset, in seconds since 1970; 0: it does not say so.
- * Reads the words of all harnesses (docs/harness.md); a time of day is the next such time.
+ * Reads the words of all harnesses (docs/harness.md). The time may have passed.
  */
 int64_t harness_limit_reset(struct str text, int64_t now);
 

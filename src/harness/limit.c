@@ -2,6 +2,7 @@
  * limit.c: when a usage limit is reset, from the sentence that reports it. The vendors' programs
  * have no field for it. The forms are those of docs/harness.md; what is none of them is unknown.
  */
+#include <ctype.h>
 #include <time.h>
 #include "src/base/number.h"
 #include "src/base/zone.h"
@@ -42,44 +43,61 @@ static bool behind(struct str text, const char *words, struct str *rest)
 	return false;
 }
 
-/* ---- how long: `3 hours 12 minutes`, `18h22m58s`, `34.07s`, `120` (seconds) ---- */
+/* ---- how long: `3 hours 12 minutes`, `18h22m58s`, `34.07s`, `1.5 days`, `120` (seconds) ---- */
 
+enum { SECOND_MS = 1000, MINUTE_MS = 60000, HOUR_MS = 3600000, DAY_MS = 86400000 };
+#define WEEK_MS         INT64_C(604800000)
+#define LONGEST_WAIT_MS (5000 * WEEK_MS)
+
+/* The word that follows a number, which it takes; 0: it is no unit that is known. */
 static int64_t unit_of(struct str *s)
 {
 	static const struct {
 		const char *name;
-		int64_t s;
-	} units[] = {{"milliseconds", 0}, {"ms", 0}, {"seconds", 1}, {"second", 1}, {"secs", 1},
-		{"sec", 1}, {"s", 1}, {"minutes", 60}, {"minute", 60}, {"mins", 60}, {"min", 60},
-		{"m", 60}, {"hours", 3600}, {"hour", 3600}, {"hrs", 3600}, {"hr", 3600},
-		{"h", 3600}, {"days", 86400}, {"day", 86400}, {"d", 86400}};
+		int64_t ms;
+	} units[] = {{"ms", 1}, {"milliseconds", 1}, {"millisecond", 1}, {"s", SECOND_MS},
+		{"seconds", SECOND_MS}, {"second", SECOND_MS}, {"secs", SECOND_MS},
+		{"sec", SECOND_MS}, {"m", MINUTE_MS}, {"minutes", MINUTE_MS}, {"minute", MINUTE_MS},
+		{"mins", MINUTE_MS}, {"min", MINUTE_MS}, {"h", HOUR_MS}, {"hours", HOUR_MS},
+		{"hour", HOUR_MS}, {"hrs", HOUR_MS}, {"hr", HOUR_MS}, {"d", DAY_MS},
+		{"days", DAY_MS}, {"day", DAY_MS}, {"w", WEEK_MS}, {"weeks", WEEK_MS},
+		{"week", WEEK_MS}, {"wks", WEEK_MS}, {"wk", WEEK_MS}};
+	size_t n = 0;
 
+	while (n < s->n && isalpha((unsigned char)s->p[n]))
+		n++;
 	for (size_t i = 0; i < COUNT(units); i++)
-		if (skip_word(s, units[i].name))
-			return units[i].s;
-	return -1;
+		if (strlen(units[i].name) == n && skip_word(s, units[i].name))
+			return units[i].ms;
+	return 0;
 }
 
-/* Rounded up to a whole second; 0: it is no duration. */
+/* Rounded up to a whole second; 0: it is no duration. A number alone is seconds; behind a unit that
+ * is not known nothing counts, and without one before it there is no duration. */
 static int64_t limit_read_duration(struct str s)
 {
 	int64_t sum = 0, unit;
-	uint64_t n, fraction;
+	uint64_t n, digits;
+	struct str fraction;
 
-	for (bool first = true;; first = false) {
+	for (bool first = true; sum < LONGEST_WAIT_MS; first = false) {
 		limit_skip_blanks(&s);
 		if (!first && skip_word(&s, "and "))
 			limit_skip_blanks(&s);
 		if (!limit_skip_number(&s, 1000000, &n))
-			return sum;
-		if (skip_word(&s, ".") && limit_skip_number(&s, UINT64_MAX, &fraction))
-			sum++;
+			break;
+		fraction = str_starts(s, ".") ? str_sub(s, 1, s.n) : (struct str){0};
+		fraction = str_sub(fraction, 0, number_digits(fraction, &digits));
+		s = str_sub(s, fraction.n ? fraction.n + 1 : 0, s.n);
 		limit_skip_blanks(&s);
-		unit = unit_of(&s);
-		if (unit < 0)
-			return first ? (int64_t)n : sum;
-		sum += unit ? (int64_t)n * unit : 1;
+		unit = first && !(s.n && isalpha((unsigned char)s.p[0])) ? SECOND_MS : unit_of(&s);
+		if (!unit)
+			break;
+		sum += (int64_t)n * unit;
+		for (size_t i = 0; i < fraction.n; i++)
+			sum += (fraction.p[i] - '0') * (unit /= 10);
 	}
+	return sum < LONGEST_WAIT_MS ? (sum + SECOND_MS - 1) / SECOND_MS : 0;
 }
 
 /* ---- when: `3pm (Europe/Berlin)`, `3:45 PM`, `Nov 28, 3pm`, `Nov 28th, 2026 3:45 PM` ---- */
@@ -147,12 +165,18 @@ static void enter_zone(struct zone *z, struct str s)
 	(void)zone_enter(z, name);
 }
 
-/* The next such time. */
-static int64_t next_time(struct str s, time_t now)
+/*
+ * The sentence may be read shortly after its time. To take that for tomorrow or for next year would
+ * be a long wait for nothing, so the time that is meant is the first one after now - `past`.
+ */
+enum { TIME_PAST_S = 2 * 3600, DATE_PAST_S = 183 * 86400, DAY_S = 86400, YEAR_S = 365 * 86400 };
+
+static int64_t time_meant(struct str s, time_t now)
 {
 	struct tm tm, local;
 	bool year = false, dated;
-	time_t t;
+	time_t t, earliest;
+	int step;
 
 	(void)localtime_r(&now, &local);
 	tm = local;
@@ -161,10 +185,12 @@ static int64_t next_time(struct str s, time_t now)
 		return 0;
 	local = tm;
 	t = mktime(&tm);
-	if (t > now || year)
+	earliest = now - (dated ? DATE_PAST_S : TIME_PAST_S);
+	step = (t <= earliest) - (t > earliest + (dated ? YEAR_S : DAY_S));
+	if (!step || year)
 		return t;
-	local.tm_mday += !dated;
-	local.tm_year += dated;
+	local.tm_mday += dated ? 0 : step;
+	local.tm_year += dated ? step : 0;
 	return mktime(&local);
 }
 
@@ -175,7 +201,7 @@ static int64_t limit_read_time(struct str s, int64_t now)
 	enter_zone(&zone, str_sub(s, str_find(s, STR("(")), s.n));
 	limit_skip_blanks(&s);
 	tzset();
-	return next_time(s, (time_t)now);
+	return time_meant(s, (time_t)now);
 }
 
 /* ---- the forms ---- */

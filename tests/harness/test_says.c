@@ -249,9 +249,16 @@ TEST(the_reset_of_a_usage_limit_is_read)
 	} rows[] = {
 		{"Claude AI usage limit reached|1795233600", "2026-11-21T04:00:00Z"},
 		{"You've hit your session limit · resets 3pm (UTC)", "2026-11-21T15:00:00Z"},
-		{"You've hit your session limit · resets 1:30am (UTC)", "2026-11-22T01:30:00Z"},
+		/* A time that has passed is not tomorrow's, a date not next year's. */
+		{"You've hit your session limit · resets 1:30am (UTC)", "2026-11-21T01:30:00Z"},
+		{"resets 11:50pm (UTC)", "2026-11-20T23:50:00Z"},
+		{"resets 11:30pm (UTC)", "2026-11-21T23:30:00Z"},
+		{"Try again at Nov 21, 1:30 AM (UTC)", "2026-11-21T01:30:00Z"},
+		{"Try again at Jun 02, 12:14 AM (UTC)", "2026-06-02T00:14:00Z"},
+		{"Try again at May 02, 12:14 AM (UTC)", "2027-05-02T00:14:00Z"},
 		{"You've hit your weekly limit · resets Nov 28, 3pm (UTC)", "2026-11-28T15:00:00Z"},
-		{"Your limit will reset at 12am (UTC).", "2026-11-22T00:00:00Z"},
+		{"Your limit will reset at 4am (UTC).", "2026-11-21T04:00:00Z"},
+		{"Your limit will reset at 12am (UTC).", "2026-11-21T00:00:00Z"},
 		{"You've hit your usage limit. Upgrade or try again in 3 hours 12 minutes.",
 			"2026-11-21T04:46:55Z"},
 		{"You've hit your usage limit. Try again in 1 day 2 hours and 1 minute.",
@@ -268,6 +275,18 @@ TEST(the_reset_of_a_usage_limit_is_read)
 		{"You have exhausted your capacity. Your quota will reset after 18h22m58s.",
 			"2026-11-21T19:57:53Z"},
 		{"slow down (retry after 120 s)", "2026-11-21T01:36:55Z"},
+		{"slow down (retry after 120)", "2026-11-21T01:36:55Z"},
+		{"Try again in 1 week.", "2026-11-28T01:34:55Z"},
+		{"Try again in 2 wks 1 d 3 hrs 4 mins 5 secs", "2026-12-06T04:39:00Z"},
+		{"Try again in 1.5 hours.", "2026-11-21T03:04:55Z"},
+		{"Try again in 0.25 days", "2026-11-21T07:34:55Z"},
+		{"try again in 20ms", "2026-11-21T01:34:56Z"},
+		{"Try again in 3 hours, 2 requests left", "2026-11-21T04:34:55Z"},
+		{"Try again in 3.", "2026-11-21T01:34:58Z"},
+		{"Try again in 1 month.", ""},
+		{"Try again in 1.5 months.", ""},
+		{"Try again in 3 moons", ""},
+		{"Try again in 1000000 weeks 1000000 weeks", ""},
 		{"exceeded retry limit, last status: 429 Too Many Requests", ""},
 		{"resets soon", ""},
 		{"resets 25pm (UTC)", ""},
@@ -275,7 +294,7 @@ TEST(the_reset_of_a_usage_limit_is_read)
 		{"usage limit reached|", ""},
 		{"", ""},
 	};
-	const int64_t now = 1795224895;
+	const int64_t now = 1795224895, new_year = 1798761600;
 
 	for (size_t i = 0; i < COUNT(rows); i++) {
 		int64_t t = harness_limit_reset(str_of(rows[i].text), now);
@@ -285,4 +304,6 @@ TEST(the_reset_of_a_usage_limit_is_read)
 			clock_text(t, text);
 		assert_string_equal(text, rows[i].reset);
 	}
+	assert_int_equal(harness_limit_reset(STR("try again at Dec 31, 11:50 PM (UTC)"), new_year),
+		new_year - 600);
 }
