@@ -18,7 +18,7 @@ enum { EXPLORE_STATES = 200000 };
 
 struct explore_options {
 	unsigned changes; /* how many the troubleshooter may make in one run */
-	size_t states;    /* stop when there are more */
+	size_t states;    /* stop instead of making more */
 	size_t trace;     /* print the script of this finding only; 0: print the report */
 	bool json;
 };
@@ -160,7 +160,7 @@ struct explore_graph {
 	bool *taken;                 /* by edge of the workflow */
 	bool *visited;               /* by state of the workflow */
 	size_t calls;                /* of the engine */
-	bool complete;
+	bool complete;               /* so far no node was left out, for there may be no more */
 };
 
 /* The outstanding actions of one node and the answers that are chosen for them so far. */

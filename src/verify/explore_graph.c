@@ -201,10 +201,15 @@ void explore_texts_release(struct explore_texts *t)
 	tdestroy(t->tree, explore_graph_keep_text);
 }
 
+/* EXPLORE_NONE: there would be more nodes than there may be. The first is always added. */
 static uint32_t explore_graph_add_node(struct explore_graph *g, const char *key, bool *added)
 {
 	const struct explore_text *text = explore_texts_add(&g->keys, &g->arena, key, added);
 
+	if (text->number && text->number >= g->max_nodes) {
+		g->complete = false;
+		return EXPLORE_NONE;
+	}
 	if (*added)
 		vec_push(&g->nodes,
 			(struct explore_node){.key = text->text, .state = "", .facts = ""});
@@ -344,6 +349,8 @@ static bool explore_graph_add_failure(
 	error_format(err, line, sizeof(line));
 	buf_addf(&key, "error in %s: %s", node.state, line);
 	to = explore_graph_add_node(g, key.s, &added);
+	if (to == EXPLORE_NONE)
+		return false;
 	node.key = g->nodes.items[to].key;
 	node.error = node.key + (strlen(node.key) - strlen(line));
 	g->nodes.items[to] = node;
@@ -371,6 +378,8 @@ static bool add_success(
 	}
 	explore_key_now(&g->rules, s, changes, &key);
 	to = explore_graph_add_node(g, key.s, &added);
+	if (to == EXPLORE_NONE)
+		return false;
 	if (added) {
 		g->nodes.items[to].changes = changes;
 		fill_node(g, &g->nodes.items[to], s, printed);
@@ -394,6 +403,8 @@ static bool explore_graph_take_step(
 	CLEANUP(json_free) json *printed = NULL;
 	struct error err;
 
+	if (!r->graph->complete)
+		return false;
 	s->environment.requested = s->environment.claimed = 0;
 	s->environment.running = r->running;
 	if (explore_graph_invoke(r->graph, s, &call, &printed, &err) == 0)
@@ -422,7 +433,7 @@ static void try_less_budget(struct explore_round *r, const struct simulator *at,
 {
 	unsigned long most = r->graph->workflow->limits.max_actions;
 
-	for (uint32_t left = 0; left < cost && left < most; left++) {
+	for (uint32_t left = 0; left < cost && left < most && r->graph->complete; left++) {
 		struct explore_edge e = {.flags = left ? EDGE_PART : EDGE_BUDGET};
 
 		step_with(r, at, "actions_dispatched", most - left, &e);
@@ -524,7 +535,7 @@ static void explore_graph_choose(struct explore_round *r, size_t i, const struct
 		try_step(r, at);
 		return;
 	}
-	for (size_t c = 0; c < r->choices[i].n; c++) {
+	for (size_t c = 0; c < r->choices[i].n && r->graph->complete; c++) {
 		const struct explore_answer *answer = &r->choices[i].items[c];
 
 		if ((c && r->n_bad >= max_bad) || (answer->running && r->running))
@@ -608,20 +619,20 @@ void explore_graph_build(struct explore_graph *g, const struct workflow *w,
 	uint32_t i = 0;
 	bool added;
 
-	*g = (struct explore_graph){.workflow = w, .kind = kind, .max_nodes = options->states};
+	*g = (struct explore_graph){
+		.workflow = w, .kind = kind, .max_nodes = options->states, .complete = true};
 	explore_key_rules(&g->arena, w, &g->rules);
 	g->taken = arena_alloc(&g->arena, w->n_edges + 1);
 	g->visited = arena_alloc(&g->arena, w->n_states + 1);
 	(void)explore_graph_add_node(g, "start", &added);
 	g->nodes.items[0].state = w->initial;
 	g->nodes.items[0].changes = options->changes;
-	for (; i < g->nodes.n && g->nodes.n <= g->max_nodes; i++) {
+	for (; i < g->nodes.n && g->complete; i++) {
 		g->nodes.items[i].edge = (uint32_t)g->edges.n;
 		expand(g, i);
 		free(g->nodes.items[i].document);
 		g->nodes.items[i].document = NULL;
 	}
-	g->complete = i == g->nodes.n;
 }
 
 void explore_graph_release(struct explore_graph *g)

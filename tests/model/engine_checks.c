@@ -589,7 +589,7 @@ static void on_step(struct engine_checks *c, struct explore_round *r, const stru
 		.answers = &answers};
 
 	if (c->oracle.difference[0])
-		r->graph->max_nodes = 0; /* one is enough */
+		r->graph->complete = false; /* one is enough */
 	if (!after && effect_fails(env))
 		try_again(c, r, at, step);
 	buf_addf(&situation, "crash %u %u%d%d%d%d%d%d%d%u%d, %s to ", r->input, env->specs,

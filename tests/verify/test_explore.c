@@ -317,24 +317,26 @@ EXPLORE_TEST(effects_and_denials_are_explored)
 		"init --> work : go\nwork --> done : on\nwork --> failed : off\nfailed --> [*]\n")
 
 /* Of three all, of four to eight at most two, of nine at most one has another outcome than the good
- * one. */
+ * one. The exploration stops exactly where it should. */
 EXPLORE_TEST(some_combinations_of_many_actions_are_explored)
 {
 	static const struct {
-		const char *flow, *figures;
+		const char *flow;
+		uint32_t outcomes; /* of the first array */
 	} rows[] = {
-		{SCRIPTS(SCRIPT("A") SCRIPT("B") SCRIPT("C")), "41 62 119"},
-		{SCRIPTS(FOUR(A, B, C, D)), "48 71 166"},
-		{SCRIPTS(FOUR(A, B, C, D) FOUR(E, F, G, H)), "188 281 984"},
-		{SCRIPTS(FOUR(A, B, C, D) FOUR(E, F, G, H) SCRIPT("I")), "22 32 175"},
+		{SCRIPTS(SCRIPT("A") SCRIPT("B") SCRIPT("C")), 59},
+		{SCRIPTS(FOUR(A, B, C, D)), 68},
+		{SCRIPTS(FOUR(A, B, C, D) FOUR(E, F, G, H)), 278},
+		{SCRIPTS(FOUR(A, B, C, D) FOUR(E, F, G, H) SCRIPT("I")), 29},
 	};
 
 	for (size_t i = 0; i < COUNT(rows); i++) {
 		explore_graph_release(&g);
 		load(rows[i].flow);
-		build(0, 2); /* the start and the first array */
+		build(0, 200);
 		assert_false(g.complete);
-		assert_figures(rows[i].figures);
+		assert_int_equal(g.nodes.n, 200);
+		assert_int_equal(g.nodes.items[1].n_edges, rows[i].outcomes);
 	}
 }
 
