@@ -181,7 +181,7 @@ static int tick_board_check_word(const struct deciding *d, const char *word, str
 			json_str_is(r, "state", "taken"))
 			return error_set(err, ERR_STATE,
 				"'%s' works on '%s': stop that session, or end the work with "
-				"'dev-team cancel %s'",
+				"'dev-team cancel %s --take-over'",
 				json_get_str(r, "owner"), json_get_str(r, "id"),
 				json_get_str(r, "task"));
 	}
