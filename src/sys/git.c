@@ -289,7 +289,8 @@ int git_read_commits(struct arena *a, const char *root, const char *const *names
 		int rc = lib.git_revparse_single(&object, repo, names[i]);
 
 		out[i] = (struct git_commit){0};
-		if (rc < 0 && rc != GIT_ENOTFOUND)
+		/* No reference can have a name that is not valid. */
+		if (rc < 0 && rc != GIT_ENOTFOUND && rc != GIT_EINVALIDSPEC)
 			return unreadable(names[i], err);
 		if (rc == 0)
 			out[i] = (struct git_commit){peeled_id(a, object, GIT_OBJECT_COMMIT),

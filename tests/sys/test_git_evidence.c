@@ -300,7 +300,8 @@ GIT_TEST(without_a_branch_or_a_commit_there_is_none)
 
 GIT_TEST(commits_have_an_id_and_a_tree)
 {
-	static const char *const names[] = {"HEAD", "refs/heads/main", "refs/heads/none"};
+	static const char *const names[] = {
+		"HEAD", "refs/heads/main", "refs/heads/none", "refs/heads/.."};
 	struct git_commit got[COUNT(names)];
 
 	assert_int_equal(git_read_commits(&arena, at("r"), names, COUNT(names), got, &err), 0);
@@ -308,6 +309,7 @@ GIT_TEST(commits_have_an_id_and_a_tree)
 		arena_printf(&arena, "%s\n%s\n", got[0].id, got[0].tree));
 	assert_string_equal(got[1].id, got[0].id);
 	assert_null(got[2].id);
+	assert_null(got[3].id);
 }
 
 /* It must not look like a branch without commits, or a commit without files. */
