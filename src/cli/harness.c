@@ -45,26 +45,46 @@ static const struct option check_options[] = {
 
 /* ---- list ---- */
 
-/* Width of a column: its title, or the longest word in it. */
-static int width_of(int capability)
-{
-	size_t title = strlen(harness_capability_names[capability]);
-	size_t word = strlen(harness_level_names[HARNESS_PARTIAL]);
+/* The rows of the list; those of the capabilities follow. */
+enum { ROW_NAME, ROW_PROGRAM, ROW_VERSIONS, ROW_CONTEXT, ROW_CAN };
+enum { N_ROWS = ROW_CAN + HARNESS_CAPABILITIES };
 
-	return (int)(title > word ? title : word);
+static const char *fact_of(struct arena *a, const struct harness *h, int row)
+{
+	switch (row) {
+	case ROW_NAME:
+		return h->name;
+	case ROW_PROGRAM:
+		return h->binary ? h->binary : "-";
+	case ROW_VERSIONS:
+		return *h->range ? h->range : "any";
+	case ROW_CONTEXT:
+		return h->context_tokens ? arena_printf(a, "%lld", (long long)h->context_tokens)
+					 : "varies";
+	default:
+		return harness_level_names[h->can[row - ROW_CAN]];
+	}
 }
 
-static void put_facts(struct buf *out, const struct harness *h)
+/* Of a column: its name and its versions are the longest words in it. */
+static int width_of(const struct harness *h)
 {
-	buf_addf(out, "%-12s %-10s %-10s ", h->name, h->binary ? h->binary : "-",
-		*h->range ? h->range : "any");
-	if (h->context_tokens)
-		buf_addf(out, "%-8lld", (long long)h->context_tokens);
-	else
-		buf_addf(out, "%-8s", "varies");
-	for (int c = 0; c < HARNESS_CAPABILITIES; c++)
-		buf_addf(out, " %-*s", width_of(c), harness_level_names[h->can[c]]);
-	cli_end_row(out);
+	size_t name = strlen(h->name), range = strlen(h->range);
+
+	return (int)(name > range ? name : range);
+}
+
+/* A harness is a column, so that the list fits into 80: it has more facts than there are harnesses.
+ */
+static void put_facts(struct invocation *in, int row)
+{
+	static const char *const names[] = {"harness", "program", "versions", "maxContextTokens"};
+
+	buf_addf(in->out, "%-16s",
+		row < ROW_CAN ? names[row] : harness_capability_names[row - ROW_CAN]);
+	for (const struct harness *const *h = harness_all; *h; h++)
+		buf_addf(in->out, " %-*s", width_of(*h), fact_of(in->arena, *h, row));
+	cli_end_row(in->out);
 }
 
 static json *facts_json(const struct harness *h)
@@ -88,14 +108,10 @@ static int harness_run_list(struct invocation *in, struct error *err)
 	json *list = json_array();
 
 	(void)err;
-	buf_addf(in->out, "%-12s %-10s %-10s %-8s", "harness", "program", "versions", "context");
-	for (int c = 0; c < HARNESS_CAPABILITIES; c++)
-		buf_addf(in->out, " %-*s", width_of(c), harness_capability_names[c]);
-	buf_addc(in->out, '\n');
-	for (size_t i = 0; harness_all[i]; i++) {
+	for (int row = 0; row < N_ROWS; row++)
+		put_facts(in, row);
+	for (size_t i = 0; harness_all[i]; i++)
 		json_push(list, facts_json(harness_all[i]));
-		put_facts(in->out, harness_all[i]);
-	}
 	cli_put_json(in, o->json, list);
 	return 0;
 }
