@@ -273,9 +273,9 @@ static int check_owner(struct op *o, struct allocation *of, const struct ownersh
 
 	if (own->ok)
 		return 0;
-	of->warning = FORMAT("%s (%s): '%s' does not belong to '%s', but to '%s'",
+	of->warning = FORMAT("%s (%s): '%s' does not belong to '%s', but to '%s'%s",
 		p->spec.strict ? "WorktreeOwnershipMismatch" : "advisory ownership mismatch",
-		own->reason, of->path, p->repo, own->actual ? own->actual : "");
+		own->reason, of->path, p->repo, own->actual ? own->actual : "", own->remedy);
 	if (event_report(p->artifacts, EVENT_WORKTREE_OWNERSHIP_MISMATCH, o->ask->issue, NULL,
 		    JSON_OBJECT(JSON_TEXT("worktreePath", of->path),
 			    JSON_TEXT("reason", own->reason),

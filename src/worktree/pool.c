@@ -129,9 +129,10 @@ int pool_slug(struct arena *a, const char *branch, char **slug, struct error *er
 
 /* ---- ownership ---- */
 
-struct ownership pool_ownership(struct arena *a, const char *path, const char *common)
+static struct ownership read_pointer(struct arena *a, const char *path, const char *common)
 {
 	struct ownership own = {.reason = "pointer-missing",
+		.remedy = "",
 		.expected = path_real(a, path_join(a, common, "worktrees"))};
 	CLEANUP(buf_release) struct buf raw = BUF_INIT;
 	struct error ignored;
@@ -152,6 +153,16 @@ struct ownership pool_ownership(struct arena *a, const char *path, const char *c
 	own.actual = path_real(a, path_join(a, path, arena_dup(a, s)));
 	own.ok = path_is_below(own.expected, own.actual);
 	own.reason = own.ok ? "ok" : "cross-clone";
+	return own;
+}
+
+struct ownership pool_ownership(struct arena *a, const char *path, const char *common)
+{
+	struct ownership own = read_pointer(a, path, common);
+
+	if (!own.ok && own.actual && !path_exists(own.actual))
+		own.remedy = arena_printf(
+			a, "; if the repository was moved, run 'git worktree repair %s'", path);
 	return own;
 }
 

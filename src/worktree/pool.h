@@ -47,6 +47,7 @@ struct ownership {
 	const char *reason;   /* "ok", "pointer-missing", "pointer-malformed", "cross-clone" */
 	const char *expected; /* COMMON/worktrees */
 	const char *actual;   /* where its .git points, or its text; NULL: it has none */
+	const char *remedy;   /* follows the reason in a message, "": none is known */
 };
 struct ownership pool_ownership(struct arena *a, const char *path, const char *common);
 

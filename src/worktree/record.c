@@ -238,8 +238,8 @@ static void audit_record(struct op *o, const struct allocation *of, pool_report 
 			"there is no worktree: 'pool reclaim' returns its ports");
 	else if (!own.ok || !path_exists(own.actual))
 		report(data, "foreign-worktree", of->path,
-			FORMAT("git has no worktree there: '%s' (%s)", own.actual ? own.actual : "",
-				own.reason));
+			FORMAT("git has no worktree there: '%s' (%s)%s",
+				own.actual ? own.actual : "", own.reason, own.remedy));
 }
 
 int pool_audit(struct arena *a, struct pool *p, pool_report *report, void *data, struct error *err)

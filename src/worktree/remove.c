@@ -98,12 +98,7 @@ static int look_at_place(struct op *o, struct allocation *of)
 			path, (long)st.st_uid);
 	if (!own.ok && worktree_there(path))
 		return KEPT("foreign", "'%s' is not a worktree of '%s' (%s)%s", path, o->p->repo,
-			own.reason,
-			own.actual && !path_exists(own.actual)
-				? FORMAT(": '%s' does not exist; if the repository was moved, run "
-					 "'git worktree repair %s'",
-					  own.actual, path)
-				: "");
+			own.reason, own.remedy);
 	if (own.ok)
 		of->admin = path_base(own.actual).p;
 	if (t && t->locked)
