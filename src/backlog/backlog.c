@@ -1,6 +1,4 @@
-/*
- * backlog.c: all tasks of a repository, and new ones.
- */
+/* backlog.c: all tasks of a repository, and new ones. */
 #include <stdio.h>
 #include <strings.h>
 #include "src/backlog/backlog.h"

@@ -1,6 +1,4 @@
-/*
- * draw.c: the graph of a backlog as a diagram.
- */
+/* draw.c: the graph of a backlog as a diagram. */
 #include "src/backlog/backlog.h"
 #include "src/sys/dot.h"
 

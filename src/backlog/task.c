@@ -1,6 +1,4 @@
-/*
- * task.c: one task: the fields of its frontmatter, its body, and edits in place.
- */
+/* task.c: one task: the fields of its frontmatter, its body, and edits in place. */
 #include <ctype.h>
 #include "src/backlog/backlog.h"
 #include "src/base/number.h"

@@ -1,6 +1,4 @@
-/*
- * admission.c: the filters, in their order, and the trace of a decision.
- */
+/* admission.c: the filters, in their order, and the trace of a decision. */
 #include <ctype.h>
 #include <strings.h>
 #include "src/tick/admission.h"

@@ -287,12 +287,12 @@ static void taking_free(struct taking *t)
 /* A result without an id that was written before this was requested is of an earlier request. */
 static int check_age(const struct taking *t, struct error *err)
 {
-	const char *at = json_get_str(t->result.all, "writtenAt"), *since;
 	CLEANUP(json_free)
 	json *item = status_item(json_get_str(t->action, "context_file"), true);
+	const char *at = json_get_str(t->result.all, "writtenAt"),
+		   *since = json_get_str(action_find(json_get(item, "actions"), t->id), "since");
 	int64_t written, requested;
 
-	since = json_get_str(action_find(json_get(item, "actions"), t->id), "since");
 	if (!since || clock_parse(since, &requested) < 0 ||
 		!clock_parse_rfc3339(str_of(at), &written) || written >= requested)
 		return 0;

@@ -1,6 +1,4 @@
-/*
- * facts.c: what the filters look at, read once for all candidates.
- */
+/* facts.c: what the filters look at, read once for all candidates. */
 #include "src/base/number.h"
 #include "src/run/locate.h"
 #include "src/run/status.h"

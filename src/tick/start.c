@@ -11,7 +11,6 @@
 #include "src/sys/path.h"
 #include "src/tick/tick.h"
 
-#define START_OWNER   "dev-team start"
 #define SPAWNER_AGENT "claude-code"
 #define UNAVAILABLE   "spawner-unavailable: "
 
@@ -217,7 +216,7 @@ int tick_start(
 		return error_prefix(err, "another 'dev-team start' works on this backlog");
 	c->tick.repo = q->call.repo;
 	q->call.workflow = TICK_WORKFLOW;
-	q->call.owner = START_OWNER;
+	q->call.owner = "dev-team start";
 	q->max_actions = INT64_MAX;
 	if (tick_start_run_loop(a, &l, err) < 0) {
 		*status = l.status == TICK_GATE_FAILED ? l.status : 0;
