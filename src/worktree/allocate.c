@@ -259,7 +259,7 @@ static const char *owner_remedy(struct op *o, const char *path, const struct own
 {
 	const char *to = own->actual ? git_worktree_directory(o->a, own->actual) : NULL;
 
-	return strcmp(own->reason, "cross-clone") != 0 ? ""
+	return *own->remedy || strcmp(own->reason, "cross-clone") != 0 ? ""
 	       : to && strcmp(to, path) == 0
 		       ? ": work in that clone, or give the pool of this one another directory"
 		       : FORMAT(": if it is a copy, move it and '%s/%s' away, and run the same "

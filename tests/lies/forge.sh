@@ -92,6 +92,7 @@ gh_field() { # NAME: one member
 	headRepository) printf '"%s":{"id":"R_1","name":"%s"}' "$1" "${from#*/}" ;;
 	headRepositoryOwner) printf '"%s":{"id":"O_1","login":"%s"}' "$1" "${from%/*}" ;;
 	isCrossRepository) printf '"%s":%s' "$1" "$([ "$from" = "$repo" ] && echo false || echo true)" ;;
+	mergedAt) printf '"%s":null' "$1" ;;
 	isDraft) printf '"%s":%s' "$1" "$draft" ;;
 	number) printf '"%s":%s' "$1" "$number" ;;
 	state) printf '"%s":"%s"' "$1" "$state" ;;
