@@ -345,19 +345,44 @@ const json *engine_find_named(const struct engine_run *r)
 	return NULL;
 }
 
-/* `array`: of the action that has returned; only what was dispatched together with it is missing.
- * NULL: all is, or the named actions alone. */
-static bool engine_is_missing(struct engine_run *r, const json *action, const int64_t *array)
+struct array_list {
+	int64_t *items;
+	size_t n, cap;
+};
+
+/* Those that the actions that have returned were dispatched in. */
+static void list_arrays(struct engine_run *r, struct array_list *out)
+{
+	for (const json *a = json_first(r->outstanding); a; a = json_next(a)) {
+		int64_t array = json_get_int(a, "array", 0);
+
+		if (engine_is_named(r, a) && (!out->n || out->items[out->n - 1] != array))
+			vec_push_in(&r->arena, out, array);
+	}
+}
+
+static bool is_of_arrays(const json *action, const struct array_list *l)
+{
+	for (size_t i = 0; i < l->n; i++)
+		if (json_get_int(action, "array", 0) == l->items[i])
+			return true;
+	return !l->n;
+}
+
+/* `arrays`: only what was dispatched in one of them is missing. Without: all is, or the named
+ * actions alone. */
+static bool engine_is_missing(
+	struct engine_run *r, const json *action, const struct array_list *arrays)
 {
 	if (action_answered(r->doc, action) || engine_in_progress(r, action))
 		return false;
 	if (r->e->returned_alone)
 		return engine_is_named(r, action);
-	return !array || json_get_int(action, "array", 0) == *array;
+	return is_of_arrays(action, arrays);
 }
 
 struct missing {
-	const int64_t *array;
+	struct array_list arrays;
 	json *counts; /* by section; NULL: those of the state are not counted one by one */
 };
 
@@ -366,7 +391,7 @@ static bool note_missing(struct engine_run *r, const json *action, const void *a
 	const struct missing *m = arg;
 	json *event;
 
-	if (!engine_is_missing(r, action, m->array))
+	if (!engine_is_missing(r, action, &m->arrays))
 		return true;
 	event = note_failure(r, json_get_str(action, "id"), "no answer", NULL);
 	if (m->counts)
@@ -377,13 +402,12 @@ static bool note_missing(struct engine_run *r, const json *action, const void *a
 /* Asks again for what is missing of an ordered state; what else is outstanding stays so. */
 static bool retry_missing(struct engine_run *r, bool progress)
 {
-	const json *named = engine_find_named(r);
-	int64_t array = json_get_int(named, "array", 0);
 	CLEANUP(json_free) json *counts = r->returned ? engine_failures(r) : NULL;
+	struct missing m = {.counts = counts};
 
-	if (!r->returned || (r->e->returned_id && !named) ||
-		!filter_outstanding(
-			r, note_missing, &(struct missing){named ? &array : NULL, counts}))
+	list_arrays(r, &m.arrays);
+	if (!r->returned || (r->e->returned_id && !m.arrays.n) ||
+		!filter_outstanding(r, note_missing, &m))
 		return false;
 	if (counts)
 		engine_set_failures(r, counts);
@@ -412,7 +436,7 @@ static bool find_foreign(const json *event, void *data)
 				? action_find(s->r->outstanding, id)
 				: NULL;
 
-	if (!a || !engine_is_missing(s->r, a, NULL))
+	if (!a || !engine_is_missing(s->r, a, &(struct array_list){0}))
 		return true;
 	if (owner && own ? strcmp(owner, own) != 0 : owner != own) {
 		s->first = json_get_str(a, "id");
@@ -432,7 +456,7 @@ static int check_returned(struct engine_run *r, struct error *err)
 		!engine_is_ordered(r))
 		return 0;
 	for (const json *a = json_first(r->outstanding); a; a = json_next(a))
-		s.left += engine_is_missing(r, a, NULL);
+		s.left += engine_is_missing(r, a, &(struct array_list){0});
 	if (s.left)
 		context_each_event(r->e->file, "\"dispatch\"", find_foreign, &s);
 	if (!s.text)
@@ -465,13 +489,14 @@ static enum advance retry_unanswered(struct engine_run *r, bool progress)
 	return ADVANCE_ON;
 }
 
-/* A repeated `--returned=ID` counts only while that action is still outstanding. */
+/* A repeated `--returned=ID` counts only while one of its actions is still outstanding. */
 static bool agents_are_back(const struct engine_run *r)
 {
-	const json *one = engine_find_named(r);
+	bool back = !r->e->returned_id;
 
-	return r->returned && !r->e->returned_alone &&
-	       (!r->e->returned_id || (one && !json_get(one, "carried")));
+	for (const json *a = json_first(r->outstanding); a && !back; a = json_next(a))
+		back = engine_is_named(r, a) && !json_get(a, "carried");
+	return r->returned && !r->e->returned_alone && back;
 }
 
 /*

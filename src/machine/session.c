@@ -62,14 +62,10 @@ static bool is_holder(const struct engine *e, const struct lease_holder *h)
 	return lease_held_by(h, e->owner) && !h->other_run;
 }
 
-/* A step during a wait changes nothing: another session need not hold the item for it. */
 static int machine_session_admit(
 	const struct engine *e, const struct lease_holder *h, struct error *err)
 {
-	bool waits = !e->cancel && wait_is_open(&e->file->doc, e->file->now);
-
-	if (!h->live || e->take_over || is_holder(e, h) || is_finished(e) ||
-		(waits && !h->other_run))
+	if (!h->live || e->take_over || is_holder(e, h) || is_finished(e))
 		return 0;
 	return lease_refuse(h, e->id, e->owner, true, err);
 }
@@ -206,7 +202,10 @@ static int machine_session_claim(struct engine_run *r, struct error *err)
 	struct lease_holder *h = &r->holder;
 	int ttl_s = (int)e->workflow->limits.lease_minutes * 60;
 
-	if (machine_session_read_holder(r, err) < 0 || machine_session_admit(e, h, err) < 0)
+	if (machine_session_read_holder(r, err) < 0)
+		return -1;
+	/* During a wait a step changes nothing, and needs no lease. */
+	if (!(r->waits && !h->other_run) && machine_session_admit(e, h, err) < 0)
 		return -1;
 	if (!e->owner && h->over)
 		end_lease(r);

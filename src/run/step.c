@@ -105,6 +105,7 @@ static int take_results(struct arena *a, struct context_file *f, const struct ru
 		if (answer_record(f, &offer, err) < 0)
 			return -1;
 	}
+	lease_stop_renewing(f); /* whether the step renews it, the engine decides */
 	return 0;
 }
 

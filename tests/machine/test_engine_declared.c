@@ -221,4 +221,17 @@ DECLARED_TEST(only_what_was_dispatched_together_with_the_returned_action_is_miss
 	assert_string_equal(summary(), "ADR-7/build/3 ADR-7/build/4 ADR-7/build/5");
 	assert_int_equal(step_as("ADR-7", true, "ADR-7/build/3"), 0);
 	assert_string_equal(summary(), "ADR-7/build/5 ADR-7/build/6 ADR-7/build/7");
+	assert_int_equal(step_as("ADR-7", true, "ADR-7/build/6,ADR-7/build/5,ADR-7/build/5"), 0);
+	assert_string_equal(summary(), "ADR-7/build/8 ADR-7/build/9 ADR-7/build/10");
+}
+
+DECLARED_TEST(an_answer_that_was_kept_does_not_hide_the_silence_of_others_in_a_list)
+{
+	by_hand("gates", "", "");
+	steps_to("ADR-7/gates/1 ADR-7/gates/2");
+	answer("ADR-7/gates/1", "approved", "x");
+	assert_int_equal(step_as("ADR-7", true, "ADR-7/gates/1,ADR-7/gates/2"), 0);
+	assert_string_equal(summary(), "ADR-7/gates/3");
+	assert_int_equal(step_as("ADR-7", true, "ADR-7/gates/1,ADR-7/gates/3"), 0);
+	assert_string_equal(summary(), "ADR-7/gates/4");
 }
