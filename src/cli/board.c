@@ -79,7 +79,7 @@ static const struct verb *const subcommands[] = {
 		"list the requests on the board with state, age and the session that took each",
 		.options = {CLI_JSON_TABLE(struct board_options)}),
 	CLI_SUBCOMMAND("approve", "[ID...]", run_approve,
-		"let sessions take requests, or, by its id, all present and later ones of a task",
+		"let sessions take requests; with the id of a task: all of its, now and later",
 		.options = {decide_options}),
 	CLI_SUBCOMMAND("hold", "[ID...]", run_hold,
 		"let no session take requests, or any of a task", .options = {decide_options}),

@@ -28,7 +28,7 @@ const struct option cli_step_options[] = {
 
 static const struct option options[] = {
 	OPTION_OPTIONAL(struct run_step_call, returned, "returned", "ACTION",
-		"the agents of the last array have returned: all that is outstanding counts; with "
+		"the agents of the last array have returned: what has no answer counts; with "
 		"ACTION[,ACTION]: only these, while they are outstanding"),
 	OPTION_FLAG(struct run_step_call, accept_workflow, "accept-workflow",
 		"accept that the workflow requires less, or names other commands, than when the "

@@ -35,7 +35,7 @@ static const struct option tick_options[] = {
 		"first record the result in PATH; default: what 'dev-team result write' has "
 		"written"),
 	OPTION_OPTIONAL(struct tick_options, start.tick.returned, "returned", "ACTION",
-		"the agents of the last array have returned: all that is outstanding counts; with "
+		"the agents of the last array have returned: what has no answer counts; with "
 		"ACTION[,ACTION]: only these, while they are outstanding"),
 	OPTION_TEXT(struct tick_options, start.tick.owner, "owner", "NAME",
 		"who calls; owns the work items from now on"),
@@ -43,8 +43,8 @@ static const struct option tick_options[] = {
 		"with --owner: take the work items from another owner"),
 	OPTION_CHOICE(struct tick_options, start.spawner, "spawner",
 		"inline|claude-cli|harness|api-key|mock",
-		"inline, claude-cli: the caller carries the actions out; others: this does, as "
-		"of 'start'; default: $AI_SDLC_ORCHESTRATOR_SPAWNER, else inline"),
+		"inline, claude-cli: the caller carries out the actions; others: this command "
+		"does, as 'start' does; default: $AI_SDLC_ORCHESTRATOR_SPAWNER, else inline"),
 	CLI_JSON(struct tick_options),
 	OPTION_END,
 };
