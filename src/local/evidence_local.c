@@ -149,10 +149,15 @@ static bool evidence_local_is_fresh(const struct collector *c)
 /* What an approval would be for, although the person has not seen it. */
 static int check_seen(struct collector *c, const struct git_status *s)
 {
+	bool gone = false;
 	const char *path = c->query->kinds & EVIDENCE_SHOWN
-				   ? place_find_unseen(c->arena, c->query->place, s)
+				   ? place_find_unseen(c->arena, c->query->place, s, &gone)
 				   : NULL;
 
+	if (gone)
+		return add_contradiction(c, EVIDENCE_REVIEW,
+			"a file that was not committed when the approval was requested has been "
+			"removed or restored since: approve what is there now");
 	return path ? REFUTE(c, EVIDENCE_REVIEW,
 			      "'%s' has changed since the approval was requested and is not "
 			      "committed: commit it, remove or restore it, have git ignore it, or "
@@ -167,14 +172,14 @@ static int check_seen(struct collector *c, const struct git_status *s)
 static int check_changes(struct collector *c, struct error *err)
 {
 	const char *tree;
-	struct git_status s;
+	struct git_status s = {0};
 
 	if (!(c->query->kinds & (EVIDENCE_WORK | EVIDENCE_TREE | EVIDENCE_SHOWN)))
 		return 0;
 	tree = git_unchanged_tree(
 		c->arena, c->dir, evidence_local_is_fresh(c) || c->query->kinds & EVIDENCE_SHOWN);
 	if (tree && c->out->tree && strcmp(tree, c->out->tree) == 0)
-		return 0;
+		return check_seen(c, &s);
 	if (git_read_status(c->arena, c->dir, &s, err) < 0)
 		return add_damage(c, err);
 	if (!s.head || strcmp(s.head, c->out->head) != 0)

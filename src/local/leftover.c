@@ -9,21 +9,34 @@
 #include "src/sys/digest.h"
 #include "src/sys/path.h"
 
-enum { MARK_SIZE = 17, MARKS_MAX = 3000 };
+enum { MARK_SIZE = 17, MARKS_MAX = 3001 /* so many: there were more than 3,000 */ };
+/* Follows the mark of what is no part of an approval once a script may have made it. */
+#define MARK_LOOSE "?"
 
-/* Half a digest of a path and the state of its file. */
-static char *leftover_mark_of(struct arena *a, const char *directory, const char *path)
+/* What tells one state of the file from another. That of a repository is its commit: its directory
+ * stays as it is when the files in it change. */
+static const char *leftover_state_of(struct arena *a, const char *full, const struct git_change *c)
 {
-	const char *full = path_join(a, directory, path);
-	char digest[DIGEST_TEXT];
+	struct git_tip tip = {0};
 	struct stat st = {0};
+	struct error ignored;
 
 	(void)lstat(full, &st);
-	digest_text(str_of(arena_printf(a, "%s\n%lld %lld.%09ld %lld.%09ld %llu %o", path,
-			    (long long)st.st_size, (long long)st.st_mtim.tv_sec, st.st_mtim.tv_nsec,
-			    (long long)st.st_ctim.tv_sec, st.st_ctim.tv_nsec,
-			    (unsigned long long)st.st_ino, (unsigned)st.st_mode)),
-		digest);
+	if (S_ISDIR(st.st_mode) && path_exists(path_join(a, full, ".git")) &&
+		git_read_tip(a, full, &tip, &ignored) == 0 && tip.commit)
+		return arena_printf(a, "%s %d", tip.commit, c->inside);
+	return arena_printf(a, "%lld %lld.%09ld %lld.%09ld %llu %o", (long long)st.st_size,
+		(long long)st.st_mtim.tv_sec, st.st_mtim.tv_nsec, (long long)st.st_ctim.tv_sec,
+		st.st_ctim.tv_nsec, (unsigned long long)st.st_ino, (unsigned)st.st_mode);
+}
+
+/* Half a digest of a path and the state of its file. */
+static char *leftover_mark_of(struct arena *a, const char *directory, const struct git_change *c)
+{
+	const char *state = leftover_state_of(a, path_join(a, directory, c->path), c);
+	char digest[DIGEST_TEXT];
+
+	digest_text(str_of(arena_printf(a, "%s\n%s", c->path, state)), digest);
 	return arena_dup(a, (struct str){digest, MARK_SIZE - 1});
 }
 
@@ -50,33 +63,53 @@ int place_marks(struct arena *a, const struct item_place *p, json **marks, struc
 		err->code = err->code == ERR_CHECK ? ERR_STATE : err->code;
 		return -1;
 	}
-	for (size_t i = 0; i < s.changes.n && i < MARKS_MAX; i++)
+	for (size_t i = 0; i < s.changes.n && i < MARKS_MAX; i++) {
+		const struct git_change *c = &s.changes.items[i];
+		bool loose = c->untracked || c->inside || place_was_dirty(p, c->path);
+
 		json_push_str(
-			*marks, str_of(leftover_mark_of(a, p->directory, s.changes.items[i].path)));
+			*marks, str_of(arena_printf(a, "%s%s", leftover_mark_of(a, p->directory, c),
+					loose ? MARK_LOOSE : "")));
+	}
 	return 0;
 }
 
-static bool is_marked(const json *marks, const char *mark)
+/* NULL: the change has none. */
+static const json *find_mark(
+	struct arena *a, const struct item_place *p, const json *marks, const struct git_change *c)
 {
+	const char *mark = leftover_mark_of(a, p->directory, c);
+
 	for (const json *m = json_first(marks); m; m = json_next(m))
-		if (strcmp(json_text(m), mark) == 0)
-			return true;
-	return false;
+		if (strncmp(json_text(m), mark, MARK_SIZE - 1) == 0)
+			return m;
+	return NULL;
+}
+
+/* The approval is void if the change is gone. */
+static bool is_needed(const struct item_place *p, const json *mark)
+{
+	return (p->fresh && !p->in_place) || !str_ends(str_of(json_text(mark)), MARK_LOOSE);
 }
 
 const char *place_find_unseen(
-	struct arena *a, const struct item_place *p, const struct git_status *s)
+	struct arena *a, const struct item_place *p, const struct git_status *s, bool *gone)
 {
 	bool full = json_len(p->marks) == MARKS_MAX;
+	size_t needed = 0;
 
+	for (const json *m = json_first(p->marks); m; m = json_next(m))
+		needed += is_needed(p, m);
 	for (size_t i = 0; i < s->changes.n; i++) {
 		const struct git_change *c = &s->changes.items[i];
+		const json *mark = find_mark(a, p, p->marks, c);
 
-		if (!(p->in_place && place_was_dirty(p, c->path)) &&
-			!(full && c->untracked) && /* more were there than have marks */
-			!is_marked(p->marks, leftover_mark_of(a, p->directory, c->path)))
+		if (!mark && !(p->in_place && place_was_dirty(p, c->path)) &&
+			!(full && c->untracked)) /* more were there than have marks */
 			return c->path;
+		needed -= mark && is_needed(p, mark);
 	}
+	*gone = needed > 0;
 	return NULL;
 }
 
@@ -154,7 +187,7 @@ static int collect_changes(struct arena *a, const struct item_place *p, const js
 {
 	for (size_t i = 0; i < s->changes.n; i++) {
 		const struct git_change *c = &s->changes.items[i];
-		bool marked = is_marked(marks, leftover_mark_of(a, p->directory, c->path));
+		bool marked = find_mark(a, p, marks, c) != NULL;
 
 		if (p->shown ? !is_approved(p, c, marked)
 			     : p->in_place && place_was_dirty(p, c->path))

@@ -35,10 +35,10 @@ int place_check_commits(
 /* Marks of the files with uncommitted changes, an array that the caller frees. Runs `git status`
  * once. */
 int place_marks(struct arena *a, const struct item_place *p, json **marks, struct error *err);
-/* A changed file that has no mark in `p`: the person who approves has not seen it so. NULL: none.
- */
+/* A changed file that has no mark in `p`: the person who approves has not seen it so. NULL: none;
+ * *gone: but one that has a mark is not changed any more. */
 const char *place_find_unseen(
-	struct arena *a, const struct item_place *p, const struct git_status *s);
+	struct arena *a, const struct item_place *p, const struct git_status *s, bool *gone);
 /*
  * Commits the changed files that have no mark and were not changed before the item began; of what
  * was shown to a person, those that have one. Ignored files are never committed. -1: ERR_CHECK if

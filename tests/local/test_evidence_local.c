@@ -216,29 +216,82 @@ EVIDENCE_TEST(what_was_changed_before_does_not_count)
 	confirmed(EVIDENCE_TREE);
 }
 
+static json *shown;
+
+static void an_approval_is_requested(void)
+{
+	json_free(&shown);
+	assert_int_equal(place_marks(&arena, &where, &shown, &err), 0);
+	where.marks = shown;
+	confirmed(EVIDENCE_SHOWN);
+}
+
+static void void_because(const char *part)
+{
+	assert_int_equal(collect(EVIDENCE_SHOWN), 0);
+	assert_true(got.faults[3] && contains(got.faults[3], part));
+}
+
 /* What was there when an approval was requested was shown. */
 EVIDENCE_TEST(an_approval_is_refuted_by_a_file_that_was_not_shown)
 {
-	CLEANUP(json_free) json *marks = NULL;
-
 	sh("echo three >r/c && echo three >>r/a");
-	assert_int_equal(place_marks(&arena, &where, &marks, &err), 0);
-	where.marks = marks;
-	confirmed(EVIDENCE_SHOWN);
+	an_approval_is_requested();
 	sh("echo four >>r/c");
-	assert_int_equal(collect(EVIDENCE_SHOWN), 0);
-	assert_true(contains(got.faults[3], "'c' has changed since the approval was requested"));
+	void_because("'c' has changed since the approval was requested");
 	sh("rm r/c && rm r/a");
-	assert_int_equal(collect(EVIDENCE_SHOWN), 0);
-	assert_true(contains(got.faults[3], "'a' has changed since the approval was requested"));
+	void_because("'a' has changed since the approval was requested");
 	vec_push_in(&arena, &where.dirty, "a");
 	where.in_place = true; /* it is the user's */
+	an_approval_is_requested();
+	sh("cd r && git checkout -q .");
 	confirmed(EVIDENCE_SHOWN);
 	sh("cd r && git checkout -q --detach");
-	assert_int_equal(collect(EVIDENCE_SHOWN), 0);
-	assert_non_null(got.faults[3]);
+	void_because("");
 	where.branch = NULL;
 	confirmed(EVIDENCE_SHOWN);
+	json_free(&shown);
+}
+
+EVIDENCE_TEST(an_approval_is_refuted_if_what_was_shown_is_gone)
+{
+	sh("echo three >r/c && echo three >>r/a");
+	an_approval_is_requested();
+	sh("cd r && git checkout -q a");
+	void_because("a file that was not committed when the approval was requested has been");
+	an_approval_is_requested();
+	sh("rm r/c"); /* nothing is changed any more */
+	void_because("a file that was not committed when the approval was requested has been");
+	where.fresh = false; /* a script may have made it */
+	confirmed(EVIDENCE_SHOWN);
+	json_free(&shown);
+}
+
+EVIDENCE_TEST(an_approval_is_refuted_by_what_a_submodule_has_since)
+{
+	sh("cd r && git init -q sub && cd sub && echo 1 >s && git add s && git commit -qm 1\n"
+	   "cd .. && git add sub 2>log && rm log && git commit -qm sub\n"
+	   "cd sub && git commit -q --allow-empty -m shown");
+	an_approval_is_requested();
+	sh("cd r/sub && git commit -q --allow-empty -m later");
+	void_because("'sub' has changed since the approval was requested");
+	an_approval_is_requested();
+	sh("echo 2 >>r/sub/s");
+	void_because("'sub' has changed since the approval was requested");
+	json_free(&shown);
+}
+
+/* At most 3,000 changes have marks of their own. */
+EVIDENCE_TEST(an_approval_is_for_three_thousand_files)
+{
+	bool made;
+
+	sh("cd r && seq 3000 | xargs touch");
+	an_approval_is_requested();
+	where.shown = true;
+	assert_int_equal(place_commit_leftovers(&where, "A", shown, &made, &err), 0);
+	assert_true(made);
+	json_free(&shown);
 }
 
 EVIDENCE_TEST(commits_do_not_change_what_a_sparse_checkout_leaves_out)
