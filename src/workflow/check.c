@@ -271,18 +271,23 @@ static bool is_machine_section(const char *section)
 }
 
 /* What a state writes is cleared when it is entered, and what the machine writes is not there at a
- * first visit. A child that is made after that still needs a task of its own. */
+ * first visit. An agent has its id then; a child needs a text at each visit. */
 static bool has_text(const struct workflow_check *c, const struct workflow_state *s,
 	const struct declared_action *it, const char *section)
 {
-	bool again = false;
+	bool first = false, again = false;
 
 	if (!strcmp(section, it->writes) || (!it->n_after && writes(s, section)))
 		return false;
-	for (size_t i = 0; i < c->w->n_edges && !it->child; i++)
-		again |= c->live[i] && !strcmp(c->w->edges[i].to, s->name) &&
-			 strcmp(c->w->edges[i].from, c->initial->name) != 0;
-	return again || !is_machine_section(section);
+	for (size_t i = 0; i < c->w->n_edges; i++) {
+		bool initial = !strcmp(c->w->edges[i].from, c->initial->name);
+
+		if (!c->live[i] || strcmp(c->w->edges[i].to, s->name) != 0)
+			continue;
+		first |= initial;
+		again |= !initial;
+	}
+	return (again && !(it->child && first)) || !is_machine_section(section);
 }
 
 static void check_task(

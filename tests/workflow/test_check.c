@@ -200,6 +200,16 @@ TEST(a_section_without_a_text_is_no_task)
 		FIRST);
 	assert_told(front("states:\n" AGENT("a", "reads: [Last Failure], "), BACK), "");
 	assert_told(front("states:\n" AGENT("a", "reads: [y], "), BACK), FIRST);
+#define CHILD(name)                                                                                \
+	"  " name ": {child: x, workflow: p, reads: [Last Failure], writes: y, results: "          \
+	"{success: ok, failed: bad}}\n"
+#define LOOP                                                                                       \
+	"init --> a : go\na --> b : ok\na --> a : bad\nb --> done : ok\nb --> a : bad\ndone --> "  \
+	"[*]\n"
+	assert_told(front("states:\n" AGENT("a", "args: [Plan], ") CHILD("b"), LOOP), "");
+	assert_told(front("states:\n" CHILD("a") AGENT("b", "args: [Plan], "), LOOP),
+		"w.md:3:6: the child 'x' gets no task: it has no 'task', reads no section that was "
+		"written before, and no state 'spec-finding' comes before\n");
 #define ITEM(section, more)                                                                        \
 	"      - {agent: x, skill: s, writes: " section ", results: {w: ok}, " more "}\n"
 #define ALL "init --> a : go\na --> done : ok\ndone --> [*]\n"
