@@ -635,29 +635,51 @@ static bool leads_to_success(const struct engine_run *r, const struct step_conte
 	return to && strcmp(to, "done") == 0 && engine_is_terminal(w, to);
 }
 
+/* Success is about what an approval lets the effects commit and push: the end is verified after
+ * them. Other claims are verified with the end: they can be corrected before anything is pushed. */
+static int evidence_examine_all(struct engine_run *r, unsigned effects, bool shown,
+	struct evidence_check *k, struct error *err)
+{
+	struct evidence_check end = {.at_end = shown && effects ? k->at_end : 0};
+	unsigned kinds = k->at_end &= ~end.at_end;
+
+	for (size_t i = 0; i < k->n; i++)
+		kinds |= k->claims[i].kinds;
+	if (kinds && r->e->environment->evidence && examine_claims(r, k, err) < 0)
+		return -1;
+	if (k->fault)
+		return 0;
+	if (engine_carry_out(r, effects, err) < 0)
+		return -1;
+	if (r->fault || !end.at_end || !r->e->environment->evidence)
+		return 0;
+	if (examine_claims(r, &end, err) < 0)
+		return -1;
+	k->fault = end.fault;
+	for (size_t i = 0; i < k->n; i++)
+		k->faults[i] = end.fault;
+	return 0;
+}
+
 int engine_evidence_check(
 	struct engine_run *r, struct step_context *c, bool *refused, struct error *err)
 {
 	struct evidence_check k = {.claims = c->claims.items, .n = c->claims.n};
-	unsigned claimed = 0, kinds;
+	unsigned claimed = 0;
 
 	*refused = false;
-	kinds = k.at_end = leads_to_success(r, c)
-				   ? engine_evidence_required(r->e->workflow, r->e->step_for)
-				   : 0;
+	if (leads_to_success(r, c))
+		k.at_end = engine_evidence_required(r->e->workflow, r->e->step_for);
 	k.faults = arena_alloc(&r->arena, (k.n + 1) * sizeof(*k.faults));
 	for (size_t i = 0; i < k.n; i++) {
 		claimed |= k.claims[i].kinds;
 		if (!k.claims[i].declared)
 			k.claims[i].kinds &= r->e->workflow->evidence.kinds;
-		kinds |= k.claims[i].kinds;
 	}
 	if (claimed & (EVIDENCE_WORK | EVIDENCE_SHOWN) &&
 		evidence_take_leftovers(r, claimed & EVIDENCE_SHOWN, err) < 0)
 		return -1;
-	if (!r->fault && kinds && r->e->environment->evidence && examine_claims(r, &k, err) < 0)
-		return -1;
-	if (!r->fault && !k.fault && engine_carry_out(r, c->effects, err) < 0)
+	if (!r->fault && evidence_examine_all(r, c->effects, claimed & EVIDENCE_SHOWN, &k, err) < 0)
 		return -1;
 	if (r->fault)
 		note_effect_fault(r, &k);
