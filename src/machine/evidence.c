@@ -588,10 +588,10 @@ static void refuse_claims(struct engine_run *r, struct step_context *c, struct e
 
 	if (!k->n)
 		claim_all(r, k);
-	if (k->n && env->refuted)
-		env->refuted(env->data, k->fault);
 	while (first < k->n && (!k->faults[first] || k->claims[first].script))
 		first++;
+	if (k->n && env->refuted)
+		env->refuted(env->data, first < k->n ? k->faults[first] : k->fault);
 	if (first < k->n) {
 		refuse_agent(r, c, k, first);
 		if (k->at_end & EVIDENCE_PULL && c->step->evidence & EVIDENCE_PULL)

@@ -297,6 +297,33 @@ const char *failure_refusal(struct arena *a, const struct context_file *f, const
 	return r.reason;
 }
 
+struct asked_again {
+	struct arena *arena;
+	const char *before; /* what the ids of its requests begin with */
+	const char *why;
+};
+
+/* A context_visit. */
+static bool find_asked_again(const json *event, void *data)
+{
+	struct asked_again *w = data;
+	const char *id = json_get_str(event, "action");
+
+	if (json_str_is(event, "type", "failure") && id && str_starts(str_of(id), w->before))
+		w->why = json_dup(w->arena, event, "reason");
+	return !w->why && !json_str_is(event, "type", "transition");
+}
+
+const char *failure_waits(
+	struct arena *a, const struct context_file *f, const char *id, const char *reason)
+{
+	struct asked_again w = {
+		a, arena_dup(a, str_sub(str_of(id), 0, (size_t)(path_base(id).p - id))), NULL};
+
+	context_each_event(f, "", find_asked_again, &w);
+	return w.why ? arena_printf(a, "%s; asked again: %s", reason, w.why) : reason;
+}
+
 /* ---- attempts of one action ---- */
 
 struct attempts {

@@ -59,4 +59,9 @@ void failure_read_log(struct arena *a, const struct context_file *f, const char 
  * the state was entered, or a later one was accepted. */
 const char *failure_refusal(struct arena *a, const struct context_file *f, const char *section);
 
+/* `reason`, why the item waits for the answer to action `id`; and, where an answer to an earlier
+ * request of it did not count, why it is asked again. */
+const char *failure_waits(
+	struct arena *a, const struct context_file *f, const char *id, const char *reason);
+
 #endif

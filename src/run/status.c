@@ -116,7 +116,7 @@ struct reading {
 	const char *run;            /* the process of its `dev-team run`; NULL: none */
 	bool works;                 /* somebody may go on with it */
 	VEC(const char *) children; /* that it waits for */
-	const char *approve;        /* what a person must approve; NULL: nothing */
+	const char *approve;        /* that a person must approve, and what; NULL: nothing */
 };
 
 static int run_status_read_actions(struct reading *r, struct error *err)
@@ -129,7 +129,9 @@ static int run_status_read_actions(struct reading *r, struct error *err)
 		return -1;
 	approval = action_open_approval(&r->file->doc, all);
 	if (approval)
-		r->approve = arena_dup(r->arena, str_of(json_get_str(approval, "approve")));
+		r->approve = failure_waits(r->arena, r->file, json_get_str(approval, "id"),
+			arena_printf(r->arena, "a person must approve: %s",
+				json_get_str(approval, "approve")));
 	for (const json *a = json_first(all); a; a = json_next(a)) {
 		const struct action_row *row = &action_rows[action_kind(a)];
 		const char *id = json_get_str(a, "id");
@@ -323,8 +325,7 @@ static void run_status_add_wait(struct reading *r)
 	struct wait w = wait_read(&r->file->doc);
 
 	if (r->approve) {
-		json_put_str(r->item, "reason",
-			str_of(arena_printf(r->arena, "a person must approve: %s", r->approve)));
+		json_put_str(r->item, "reason", str_of(r->approve));
 		run_status_add_command(r, "dev-team approve ", "");
 		return;
 	}

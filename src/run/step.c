@@ -573,8 +573,10 @@ static void explain(struct arena *a, const struct run_step_call *call, const str
 		return;
 	done = (json *)json_at(array, 0);
 	if (json_get(done, "for"))
-		json_put_str(
-			done, "continue", str_of(step_command(a, call, "dev-team approve ", "")));
+		JSON_SET(done,
+			JSON_TEXT("reason", failure_waits(a, f, json_get_str(done, "id"),
+						    json_get_str(done, "reason"))),
+			JSON_TEXT("continue", step_command(a, call, "dev-team approve ", "")));
 	else if (json_str_is(done, "result", "waiting") && !call->in_run)
 		json_put_str(done, "continue", str_of(run_step_continuation(a, call, NULL)));
 	if (json_str_is(done, "result", "failed")) {
