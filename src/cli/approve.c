@@ -34,16 +34,20 @@ static const char *person(struct arena *a)
 
 /* ---- what is to be approved ---- */
 
-static void approve_add_output(struct buf *out, const char *directory, const char *const *argv)
+/* Below a heading, if there is something. */
+static void approve_add_output(
+	struct buf *out, const char *heading, const char *directory, const char *const *argv)
 {
 	CLEANUP(buf_release) struct buf text = BUF_INIT;
 	const struct git_command git = {.dir = directory, .name = "git", .argv = argv};
 	struct error err;
 
-	if (git_command(&git, &text, NULL, &err) == 0)
-		buf_add(out, str_cut(buf_str(&text), SHOWN_MAX));
-	else
-		buf_addf(out, "%s\n", err.text);
+	if (git_command(&git, &text, NULL, &err) < 0)
+		buf_addf(&text, "%s\n", err.text);
+	if (!text.len)
+		return;
+	buf_addf(out, "\n%s\n", heading);
+	buf_add(out, str_cut(buf_str(&text), SHOWN_MAX));
 }
 
 /* A child's worktree may have been removed, with nothing that was not committed. */
@@ -54,12 +58,12 @@ static void approve_add_work(struct invocation *in, const struct item_place *p)
 	const char *range = arena_printf(in->arena, there ? "%s..HEAD" : "%s..refs/heads/%s",
 		p->base, p->branch ? p->branch : "HEAD");
 
-	approve_add_output(in->out, directory,
+	approve_add_output(in->out, "commits", directory,
 		(const char *const[]){"git", "log", "--oneline", "--no-decorate", range, NULL});
-	approve_add_output(
-		in->out, directory, (const char *const[]){"git", "diff", "--stat", range, NULL});
+	approve_add_output(in->out, "changed files", directory,
+		(const char *const[]){"git", "diff", "--stat", range, NULL});
 	if (there)
-		approve_add_output(in->out, directory,
+		approve_add_output(in->out, "not committed", directory,
 			(const char *const[]){"git", GIT_FIND_CHANGES, "status", "--short",
 				"--untracked-files=all", "--ignore-submodules=none", NULL});
 }
@@ -85,8 +89,10 @@ static int approve_show(struct invocation *in, const char *document, struct erro
 
 /* ---- the answer ---- */
 
-/* The command for the first item below that waits for an approval; NULL: none does. */
-static const char *approval_below(const struct invocation *in, const char *document)
+/* The command, with `after` at its end, for the first item below that waits for an approval; NULL:
+ * none does. */
+static const char *approval_below(
+	const struct invocation *in, const char *document, const char *after)
 {
 	static const char verb[] = "dev-team approve ";
 	CLEANUP(json_free) json *children = status_children(document);
@@ -97,15 +103,15 @@ static const char *approval_below(const struct invocation *in, const char *docum
 
 		found = command && str_starts(str_of(command), verb)
 				? arena_printf(in->arena, "dev-team %s %s%s", in->path,
-					  command + strlen(verb), in->n > 1 ? " TEXT" : "")
-				: approval_below(in, json_get_str(c, "file"));
+					  command + strlen(verb), after)
+				: approval_below(in, json_get_str(c, "file"), after);
 	}
 	return found;
 }
 
 /* *id: of the action, in the arena. */
-static int find_approval(
-	struct invocation *in, const char *document, const char **id, struct error *err)
+static int find_approval(struct invocation *in, const char *document, const char *after,
+	const char **id, struct error *err)
 {
 	CLEANUP(context_close) struct context_file f = {0};
 	CLEANUP(json_free) json *actions = NULL;
@@ -116,7 +122,7 @@ static int find_approval(
 		action_load(&f.doc, &actions, err) < 0)
 		return -1;
 	action = action_open_approval(&f.doc, actions);
-	below = action ? NULL : approval_below(in, document);
+	below = action ? NULL : approval_below(in, document, after);
 	if (!action)
 		return error_set(err, ERR_STATE, "'%s' waits for no approval%s%s", in->words[0],
 			below ? ", but its child does: " : "", below ? below : "");
@@ -133,7 +139,7 @@ int cli_answer_approval(struct invocation *in, const char *document, const char 
 		.caller = getenv("DEV_TEAM_ACTION"),
 		.text = text};
 
-	if (find_approval(in, document, &offer.id, err) < 0)
+	if (find_approval(in, document, text.n ? " TEXT" : "", &offer.id, err) < 0)
 		return -1;
 	if (!text.n)
 		offer.text = str_of(arena_printf(in->arena, "%s by %s.", word, offer.person));
@@ -155,11 +161,10 @@ static int approve_run(struct invocation *in, struct error *err)
 		return -1;
 	if (!o->show)
 		return cli_answer_approval(in, document, "approved", (struct str){0}, err);
-	if (find_approval(in, document, &id, err) < 0)
+	if (find_approval(in, document, " --show", &id, err) < 0)
 		return -1;
 	item = status_item(document, false);
 	status_add_details(in->out, item);
-	buf_addc(in->out, '\n');
 	return approve_show(in, document, err);
 }
 
