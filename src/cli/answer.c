@@ -1,4 +1,5 @@
 #include "src/cli/cli.h"
+#include "src/machine/action.h"
 #include "src/run/status.h"
 #include "src/sys/path.h"
 
@@ -16,6 +17,17 @@ static int read_answer(
 	return sys_read_all(text, STDIN_FILENO, CONTEXT_MAX, "standard input", err);
 }
 
+static int refuse_answer(struct context_file *f, const char *id, struct error *err)
+{
+	CLEANUP(buf_release) struct buf command = BUF_INIT;
+
+	if (!action_awaits_approval(&f->doc))
+		return error_set(err, ERR_STATE, "'%s' has asked nothing", id);
+	status_add_continuation(&command, f);
+	return error_set(err, ERR_STATE, "'%s' has asked nothing, it waits for an approval: %s", id,
+		command.s);
+}
+
 static int answer_run(struct invocation *in, struct error *err)
 {
 	CLEANUP(context_close) struct context_file f = {0};
@@ -27,10 +39,10 @@ static int answer_run(struct invocation *in, struct error *err)
 		context_open(&f, document, CONTEXT_READ_ONLY, err) < 0)
 		return -1;
 	question = arena_str(in->arena, context_get(&f.doc, "question"));
+	if (!question.n)
+		return refuse_answer(&f, id, err);
 	context_close(&f);
 	f = (struct context_file){0};
-	if (!question.n)
-		return error_set(err, ERR_STATE, "'%s' has asked nothing", id);
 	if (read_answer(in, question, &text, err) < 0)
 		return -1;
 	value = str_trim(buf_str(&text));
@@ -40,8 +52,8 @@ static int answer_run(struct invocation *in, struct error *err)
 		context_open(&f, document, CONTEXT_MUST_EXIST, err) < 0 ||
 		context_set_key(&f, "troubleshooter_input", value, err) < 0)
 		return -1;
-	buf_addf(in->out, "%s: answered; continue it with: ", id);
-	cli_put_continuation(in->out, &f);
+	buf_addf(in->out, "%s: answered; ", id);
+	status_add_next(in->out, &f);
 	return 0;
 }
 

@@ -146,8 +146,8 @@ int cli_answer_approval(struct invocation *in, const char *document, const char 
 	if (context_open(&f, document, CONTEXT_MUST_EXIST, err) < 0 ||
 		answer_record(&f, &offer, err) < 0)
 		return -1;
-	buf_addf(in->out, "%s: %s by %s; continue it with: ", in->words[0], word, offer.person);
-	cli_put_continuation(in->out, &f);
+	buf_addf(in->out, "%s: %s by %s; ", in->words[0], word, offer.person);
+	status_add_next(in->out, &f);
 	return 0;
 }
 

@@ -58,12 +58,6 @@ int cli_find_item(struct invocation *in, const char **document, struct error *er
 	return status_find(in->arena, in->words[0], o->repo, o->context_file, document, err);
 }
 
-void cli_put_continuation(struct buf *out, struct context_file *f)
-{
-	status_add_continuation(out, f);
-	buf_addc(out, '\n');
-}
-
 int cli_find_action_document(struct invocation *in, const char *file, const char *action,
 	const char **path, struct error *err)
 {

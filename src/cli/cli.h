@@ -59,9 +59,6 @@ struct cli_item {
 extern const struct option cli_item_options[];
 /* Its document. -1: ERR_INPUT, there is no such item. */
 int cli_find_item(struct invocation *in, const char **document, struct error *err);
-/* Adds how the item of this document is continued, and ends the line. */
-struct context_file;
-void cli_put_continuation(struct buf *out, struct context_file *f);
 
 /* The options that name a pool of worktrees, of `pool` and `gate`: a struct pool_choice
  * (run/locate.h) at the start of their own. */

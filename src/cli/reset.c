@@ -53,7 +53,8 @@ static int reset_run(struct invocation *in, struct error *err)
 			"'%s' has no earlier state; begin again with: %s state", id, command.s);
 	}
 	buf_addf(in->out, "%s: back at its beginning; continue with: ", id);
-	cli_put_continuation(in->out, &f);
+	status_add_continuation(in->out, &f);
+	buf_addc(in->out, '\n');
 	if (done.replaced) {
 		buf_add_argument(in->out,
 			"kept: the document; to have it back: dev-team context "

@@ -58,14 +58,11 @@ static int continue_read_actions(
 /* For what the item waits, for people; NULL: for nothing. */
 static const char *waiting_for(struct arena *a, const struct context *c, const char *id)
 {
-	CLEANUP(json_free) json *actions = NULL;
-	struct error ignored;
-
 	if (context_get(c, "question").n)
 		return "for the user's answer";
 	if (context_get(c, "wait_until").n)
 		return arena_printf(a, "until %s", context_get(c, "wait_until").p);
-	return action_load(c, &actions, &ignored) == 0 && action_open_approval(c, actions)
+	return action_awaits_approval(c)
 		       ? arena_printf(a, "for the user's approval, `dev-team approve %s`", id)
 		       : NULL;
 }

@@ -122,6 +122,14 @@ const json *action_open_approval(const struct context *c, const json *array)
 	return NULL;
 }
 
+bool action_awaits_approval(const struct context *c)
+{
+	CLEANUP(json_free) json *all = NULL;
+	struct error ignored;
+
+	return action_load(c, &all, &ignored) == 0 && action_open_approval(c, all);
+}
+
 /* Accepts only what the engine writes itself: a hand edit must not make up a request. */
 static const char *fault_of(const json *j)
 {

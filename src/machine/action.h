@@ -59,6 +59,8 @@ bool action_is_troubleshooter(const json *action);
 bool action_is_observed(const json *action);
 /* The approval that the work item waits for, or NULL. */
 const json *action_open_approval(const struct context *c, const json *array);
+/* Whether it waits for one. */
+bool action_awaits_approval(const struct context *c);
 /* True if its answer was recorded or, if it is an agent's, its section has text. */
 bool action_answered(const struct context *c, const json *action);
 /* The answer's text, trimmed: the section; for the troubleshooter, this action's entry in the log.

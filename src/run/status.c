@@ -244,6 +244,11 @@ void status_add_continuation(struct buf *out, struct context_file *f)
 	CLEANUP(buf_release) struct buf options = BUF_INIT;
 	const char *id = context_get(&f->doc, "work_item_id").p;
 
+	if (action_awaits_approval(&f->doc)) {
+		buf_adds(out, "dev-team approve ");
+		status_add_address(out, id, f->path);
+		return;
+	}
 	if (!run_options_describe(f, &options)) {
 		buf_addf(out, "/dev-team:continue %s or ", id);
 		if (!has_agents(f))
@@ -252,6 +257,20 @@ void status_add_continuation(struct buf *out, struct context_file *f)
 	buf_adds(out, "dev-team run ");
 	status_add_address(out, id, f->path);
 	buf_add(out, buf_str(&options));
+}
+
+void status_add_next(struct buf *out, struct context_file *f)
+{
+	CLEANUP(arena_release) struct arena a = {0};
+	CLEANUP(context_close) struct context_file top = {0};
+	const char *document = run_top_document(&a, f);
+	struct error ignored;
+	bool child = strcmp(document, f->path) != 0 && path_exists(document) &&
+		     context_open(&top, document, CONTEXT_READ_ONLY, &ignored) == 0;
+
+	buf_adds(out, child ? "continue its parent with: " : "continue it with: ");
+	status_add_continuation(out, child ? &top : f);
+	buf_addc(out, '\n');
 }
 
 static void run_status_set_continuation(struct reading *r)

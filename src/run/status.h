@@ -50,8 +50,12 @@ int status_check_free(struct arena *a, const char *document, const char *id, str
  * its process lives. */
 int status_check_worktree_free(
 	struct arena *a, const char *document, const char *id, struct error *err);
-/* Adds the command that continues the item: that of its last run, else that of a session. */
+/* Adds the command that continues the item: that of its last run, else that of a session; or the
+ * one that approves what it waits for. */
 void status_add_continuation(struct buf *out, struct context_file *f);
+/* Adds a line with that command after an answer; of a child that of the item above all, which
+ * drives it. */
+void status_add_next(struct buf *out, struct context_file *f);
 
 /* The work item's id and, unless it is at its default place, `--context-file`: what a command about
  * the item needs, quoted for a shell. */

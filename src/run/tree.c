@@ -630,12 +630,11 @@ static int walk_actions(
 
 static bool is_held_up(struct outstanding_walk *w, struct context_file *f)
 {
-	CLEANUP(json_free) json *all = NULL;
 	struct error ignored;
 	struct lease_holder h;
 
 	return context_get(&f->doc, "question").n || wait_is_open(&f->doc, f->now) ||
-	       (action_load(&f->doc, &all, &ignored) == 0 && action_open_approval(&f->doc, all)) ||
+	       action_awaits_approval(&f->doc) ||
 	       (lease_read(f, &h, &ignored) == 0 && h.live && !str_is(w->owner, h.owner));
 }
 
