@@ -72,9 +72,7 @@ struct backlog_reader {
 	struct buf *text; /* of one file */
 };
 
-/* `stray`: it looks like a task, and is none. It has no id, so that it is only reported. */
-static void read_task(
-	struct backlog_reader *r, const char *dir, const char *name, bool completed, bool stray)
+static void read_task(struct backlog_reader *r, const char *dir, const char *name, bool completed)
 {
 	struct arena *a = r->out->arena;
 	const char *file = path_join(a, dir, name);
@@ -82,22 +80,26 @@ static void read_task(
 	struct task t;
 
 	buf_clear(r->text);
-	if (stray)
-		error_set(&err, ERR_INPUT,
-			"no task: tasks are files NAME.md in '%s' or '%s' itself: rename or move "
-			"it",
-			BACKLOG_TASKS, BACKLOG_COMPLETED);
-	if (stray || sys_read_file(
-			     r->text, path_join(a, r->out->repo, file), FILE_MAX, NULL, &err) < 0) {
+	if (sys_read_file(r->text, path_join(a, r->out->repo, file), FILE_MAX, NULL, &err) < 0) {
 		task_parse(a, file, STR(""), &t);
 		t.faults.items[0] = err;
 		error_place(&t.faults.items[0], file, 1, 1);
-		t.id = stray ? NULL : t.id;
 	} else {
 		task_parse(a, file, buf_str(r->text), &t);
 	}
 	t.completed = completed;
 	vec_push_in(a, &r->tasks, t);
+}
+
+/* It looks like a task, and is none. */
+static void add_stray(struct backlog *b, const char *file)
+{
+	struct error fault;
+
+	error_at(&fault, file, 1, 1,
+		"no task: tasks are files NAME.md in '%s' or '%s' itself: rename or move it",
+		BACKLOG_TASKS, BACKLOG_COMPLETED);
+	vec_push_in(b->arena, &b->strays, fault);
 }
 
 static bool is_markdown(const char *name)
@@ -122,8 +124,10 @@ static int backlog_read_directory(
 	for (size_t i = 0; i < names.n; i++) {
 		const char *name = names.items[i];
 
-		if (is_markdown(name))
-			read_task(r, dir, name, completed, below || !str_ends(str_of(name), ".md"));
+		if (is_markdown(name) && (below || !str_ends(str_of(name), ".md")))
+			add_stray(r->out, path_join(a, dir, name));
+		else if (is_markdown(name))
+			read_task(r, dir, name, completed);
 		else if (!below)
 			(void)backlog_read_directory(
 				r, path_join(a, dir, name), completed, true, &ignored);

@@ -139,6 +139,8 @@ static int backlog_run_list(struct invocation *in, struct error *err)
 		if (o->json)
 			json_push(list, cli_task_json(in->arena, &b, &b.tasks[i]));
 	}
+	for (size_t i = 0; i < b.strays.n; i++)
+		error_print(&b.strays.items[i]);
 	if (!b.n)
 		error_log(
 			"no tasks in '%s': 'dev-team backlog new TITLE' writes one", BACKLOG_TASKS);
@@ -155,12 +157,12 @@ static void put_ids(struct buf *out, const char *what, const struct task_list *l
 	buf_adds(out, list->n ? "\n" : "");
 }
 
-static void backlog_put_faults(struct buf *out, const struct task *t)
+static void backlog_put_faults(struct buf *out, const struct error *faults, size_t n)
 {
-	for (size_t i = 0; i < t->faults.n; i++) {
+	for (size_t i = 0; i < n; i++) {
 		char line[2048];
 
-		error_format(&t->faults.items[i], line, sizeof(line));
+		error_format(&faults[i], line, sizeof(line));
 		buf_addf(out, "%s\n", line);
 	}
 }
@@ -202,7 +204,7 @@ static void put_details(
 	for (size_t i = 0; i < criteria.n; i++)
 		buf_addf(out, "%s #%zu %.*s\n", criteria.items[i].met ? "[x]" : "[ ]", i + 1,
 			(int)criteria.items[i].text.n, criteria.items[i].text.p);
-	backlog_put_faults(out, t);
+	backlog_put_faults(out, t->faults.items, t->faults.n);
 }
 
 static int backlog_run_show(struct invocation *in, struct error *err)
@@ -233,11 +235,12 @@ static int backlog_run_check(struct invocation *in, struct error *err)
 	if (backlog_read_backlog(in, &b, err) < 0)
 		return -1;
 	for (size_t i = 0; i < b.n; i++) {
-		backlog_put_faults(in->out, &b.tasks[i]);
+		backlog_put_faults(in->out, b.tasks[i].faults.items, b.tasks[i].faults.n);
 		if (!b.tasks[i].completed && b.tasks[i].state == TASK_DONE)
 			error_log("%s: stale task: its status is '%s': git mv it to '%s'",
 				b.tasks[i].file, b.tasks[i].status_text, BACKLOG_COMPLETED);
 	}
+	backlog_put_faults(in->out, b.strays.items, b.strays.n);
 	backlog_validate(&b, &problems);
 	for (size_t i = 0; i < problems.n; i++) {
 		backlog_problem_add(in->out, &problems.items[i]);
