@@ -91,17 +91,6 @@ static void read_task(struct backlog_reader *r, const char *dir, const char *nam
 	vec_push_in(a, &r->tasks, t);
 }
 
-/* It looks like a task, and is none. */
-static void add_stray(struct backlog *b, const char *file)
-{
-	struct error fault;
-
-	error_at(&fault, file, 1, 1,
-		"no task: tasks are files NAME.md in '%s' or '%s' itself: rename or move it",
-		BACKLOG_TASKS, BACKLOG_COMPLETED);
-	vec_push_in(b->arena, &b->strays, fault);
-}
-
 static bool is_markdown(const char *name)
 {
 	const char *end = strrchr(name, '.');
@@ -125,7 +114,7 @@ static int backlog_read_directory(
 		const char *name = names.items[i];
 
 		if (is_markdown(name) && (below || !str_ends(str_of(name), ".md")))
-			add_stray(r->out, path_join(a, dir, name));
+			vec_push_in(a, &r->out->strays, path_join(a, dir, name));
 		else if (is_markdown(name))
 			read_task(r, dir, name, completed);
 		else if (!below)

@@ -93,7 +93,7 @@ struct backlog {
 	const char *repo;
 	struct task *tasks; /* those with an id by id, then the others by file */
 	size_t n, n_named;
-	VEC(struct error) strays;      /* markdown files that are no tasks where they are */
+	VEC(const char *) strays;      /* markdown files that are no tasks where they are */
 	struct graph needs, needed_by; /* of indices; dangling dependencies are left out */
 	struct graph_order order;
 };

@@ -118,6 +118,22 @@ static void backlog_put_task(struct buf *out, const struct task *t)
 	cli_end_row(out);
 }
 
+/* Files that look like tasks, and are none; `out` NULL: on standard error. */
+static void put_strays(const struct backlog *b, struct buf *out)
+{
+	for (size_t i = 0; i < b->strays.n; i++) {
+		const char *line = arena_printf(b->arena,
+			"%s:1:1: no task: tasks are files NAME.md in '%s' or '%s' itself: rename "
+			"or move it",
+			b->strays.items[i], BACKLOG_TASKS, BACKLOG_COMPLETED);
+
+		if (out)
+			buf_addf(out, "%s\n", line);
+		else
+			error_log("%s", line);
+	}
+}
+
 static bool backlog_is_wanted(const struct task *t, const char *state)
 {
 	return state ? strcmp(task_state_word(t->state), state) == 0 : t->state != TASK_DONE;
@@ -139,8 +155,7 @@ static int backlog_run_list(struct invocation *in, struct error *err)
 		if (o->json)
 			json_push(list, cli_task_json(in->arena, &b, &b.tasks[i]));
 	}
-	for (size_t i = 0; i < b.strays.n; i++)
-		error_print(&b.strays.items[i]);
+	put_strays(&b, NULL);
 	if (!b.n)
 		error_log(
 			"no tasks in '%s': 'dev-team backlog new TITLE' writes one", BACKLOG_TASKS);
@@ -157,12 +172,12 @@ static void put_ids(struct buf *out, const char *what, const struct task_list *l
 	buf_adds(out, list->n ? "\n" : "");
 }
 
-static void backlog_put_faults(struct buf *out, const struct error *faults, size_t n)
+static void backlog_put_faults(struct buf *out, const struct task *t)
 {
-	for (size_t i = 0; i < n; i++) {
+	for (size_t i = 0; i < t->faults.n; i++) {
 		char line[2048];
 
-		error_format(&faults[i], line, sizeof(line));
+		error_format(&t->faults.items[i], line, sizeof(line));
 		buf_addf(out, "%s\n", line);
 	}
 }
@@ -204,7 +219,7 @@ static void put_details(
 	for (size_t i = 0; i < criteria.n; i++)
 		buf_addf(out, "%s #%zu %.*s\n", criteria.items[i].met ? "[x]" : "[ ]", i + 1,
 			(int)criteria.items[i].text.n, criteria.items[i].text.p);
-	backlog_put_faults(out, t->faults.items, t->faults.n);
+	backlog_put_faults(out, t);
 }
 
 static int backlog_run_show(struct invocation *in, struct error *err)
@@ -235,12 +250,12 @@ static int backlog_run_check(struct invocation *in, struct error *err)
 	if (backlog_read_backlog(in, &b, err) < 0)
 		return -1;
 	for (size_t i = 0; i < b.n; i++) {
-		backlog_put_faults(in->out, b.tasks[i].faults.items, b.tasks[i].faults.n);
+		backlog_put_faults(in->out, &b.tasks[i]);
 		if (!b.tasks[i].completed && b.tasks[i].state == TASK_DONE)
 			error_log("%s: stale task: its status is '%s': git mv it to '%s'",
 				b.tasks[i].file, b.tasks[i].status_text, BACKLOG_COMPLETED);
 	}
-	backlog_put_faults(in->out, b.strays.items, b.strays.n);
+	put_strays(&b, in->out);
 	backlog_validate(&b, &problems);
 	for (size_t i = 0; i < problems.n; i++) {
 		backlog_problem_add(in->out, &problems.items[i]);

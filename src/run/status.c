@@ -449,6 +449,16 @@ json *status_item(const char *document, bool brief)
 	return broken_item(&a, document, &f, &err);
 }
 
+json *status_lost(const char *document)
+{
+	CLEANUP(context_close) struct context_file f = {0};
+	struct error err;
+
+	return context_open(&f, document, CONTEXT_READ_ONLY, &err) < 0 && err.code == ERR_STATE
+		       ? status_item(document, true)
+		       : NULL;
+}
+
 /* ---- several items ---- */
 
 json *status_children(const char *document)

@@ -375,6 +375,8 @@ static void memory_add_task(
 	const char *others = sibling_text(m->arena, json_get(of, "others"), false);
 	json *item = memory_find_item(items, t);
 
+	if (!item && t->id && (item = status_lost(tick_memory_document(m, t->id))))
+		json_push(items, item);
 	if (!item) {
 		reason = json_get_str(of, json_get(of, "failure") ? "failure" : "reason");
 		since = json_get_str(of, "since");
