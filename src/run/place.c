@@ -9,6 +9,7 @@
 #include "src/local/local.h"
 #include "src/setup/setup.h"
 #include "src/run/run_internal.h"
+#include "src/store/disk.h"
 #include "src/sys/git.h"
 #include "src/sys/path.h"
 
@@ -467,20 +468,55 @@ static const char *admin_directory(
 				    path_base(known ? known : place->directory).p));
 }
 
+/* The document of a worktree, in its git directory: a copy of the document differs from it. */
+static const char *note_path(struct arena *a, const struct item_place *place)
+{
+	return path_join(a, place->identity.directory, "dev-team-item");
+}
+
+static int note_document(
+	struct arena *a, const char *document, const struct item_place *place, struct error *err)
+{
+	const char *noted;
+
+	if (place->in_place || !place->identity.directory ||
+		!path_is_directory(place->identity.directory))
+		return 0;
+	noted = sys_read_small(a, note_path(a, place), PATH_MAX);
+	return noted && strcmp(noted, document) == 0
+		       ? 0
+		       : disk_replace(
+				 disk_real(), ".new", note_path(a, place), str_of(document), err);
+}
+
+/* The document is a copy: the one that has the place is there, too. */
+static bool document_is_copied(
+	struct arena *a, const char *document, const struct item_place *place)
+{
+	const char *noted;
+
+	if (place->in_place)
+		return checkout_is_copied(a, document, place->directory);
+	if (!place->identity.directory)
+		return false;
+	noted = sys_read_small(a, note_path(a, place), PATH_MAX);
+	return noted && path_exists(noted) &&
+	       strcmp(path_real(a, noted), path_real(a, document)) != 0;
+}
+
 /* Where the item goes on though its directory is there: in a copy that the repository at `root`
- * has. NULL: the state directory may serve several clones, of which one has the worktree. */
+ * has. NULL: the state directory may serve several clones, of which one has the worktree, and may
+ * be a copy of another. */
 static const char *find_copy(
 	struct arena *a, const char *root, const char *document, const struct item_place *place)
 {
 	const char *here = own_directory(a, root, place), *own = admin_directory(a, root, place);
-	const char *known = place->identity.directory;
-	bool copied = false;
 
-	if (here && place->in_place)
-		copied = checkout_is_copied(a, document, place->directory);
-	else if (here && own && known)
-		copied = git_is_copied_worktree(a, own, here, known);
-	return copied ? here : NULL;
+	return here && document_is_copied(a, document, place) &&
+			       (place->in_place || (own && git_is_copied_worktree(a, own, here,
+								   place->identity.directory)))
+		       ? here
+		       : NULL;
 }
 
 int run_place_check_copy(
@@ -504,8 +540,8 @@ int run_place_check_copy(
 }
 
 /* *linked: the worktree and its repository name each other again. `followed`: it is a copy. */
-static int link_place(struct arena *a, const char *root, const struct item_place *place,
-	bool followed, bool *linked, struct error *err)
+static int link_place(struct arena *a, const char *root, const char *document,
+	const struct item_place *place, bool followed, bool *linked, struct error *err)
 {
 	const char *dir = place->directory, *own = admin_directory(a, root, place), *here;
 	char *git, *common;
@@ -522,7 +558,8 @@ static int link_place(struct arena *a, const char *root, const struct item_place
 			"'%s' is no worktree of '%s' any more: move it away, and run the same "
 			"command again, which makes the worktree of its branch again",
 			dir, root);
-	if (is != GIT_LINK_CLAIMED && !(is == GIT_LINK_OTHER && followed))
+	if (is == GIT_LINK_CLAIMED ? !document_is_copied(a, document, place)
+				   : is != GIT_LINK_OTHER || !followed)
 		return 0;
 	if (git_directories(a, dir, &git, &common))
 		other = git_main_tree(a, path_real(a, common));
@@ -603,7 +640,7 @@ static int find_moved(
 	if (here)
 		place->directory = here;
 	if (restore_worktree(a, e, place, place->directory, err) < 0 ||
-		link_place(a, root, place, here != NULL, &linked, err) < 0 ||
+		link_place(a, root, e->document, place, here != NULL, &linked, err) < 0 ||
 		path_check_exists(place->directory, &there, err) < 0)
 		return -1;
 	linked = linked && known &&
@@ -640,6 +677,8 @@ int run_place_enter(void *data, struct arena *a, const struct environment_input 
 			place.directory, in_place ? "worktree" : "in-place");
 	if ((in_place ? checkout_enter(a, e, id, &place, &changed, err)
 		      : enter_worktree(a, e, id, &place, &changed, err)) < 0)
+		return -1;
+	if (note_document(a, e->document, &place, err) < 0)
 		return -1;
 	if (changed || !place.repo || !path_exists(place.repo))
 		place.repo = e->repo;
