@@ -473,7 +473,7 @@ static void measure_children(void)
 		buf_addf(&text,
 			"      - {child: c%u, workflow: '%s', task: Work., writes: Part %u, "
 			"results: {success: ok, failed: bad}}\n",
-			i, part, i);
+			i, path_base(part).p, i);
 	buf_adds(&text, "---\n```mermaid\nstateDiagram-v2\n[*] --> init\n"
 			"init --> build : start\nbuild --> done : ok\nbuild --> failed : bad\n"
 			"done --> [*]\nfailed --> [*]\n```\n");
