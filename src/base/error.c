@@ -1,5 +1,6 @@
 #include <errno.h>
 #include <stdarg.h>
+#include "src/base/buf.h"
 #include "src/base/error.h"
 
 PRINTF(3, 0)
@@ -149,4 +150,17 @@ void error_print(const struct error *e)
 
 	error_format(e, line, sizeof(line));
 	error_log("%s", line);
+}
+
+void error_print_once(const struct error *e, struct buf *said, const char *then)
+{
+	char line[sizeof(*e) + 32];
+	size_t from = said->len;
+
+	error_format(e, line, sizeof(line));
+	buf_addf(said, "%s%s; %s\n", *e->file ? "dev-team: " : "", line, then);
+	if (strstr(said->s, said->s + from) < said->s + from)
+		buf_cut(said, from);
+	else
+		error_log("%.*s", (int)(said->len - from - 1), said->s + from);
 }

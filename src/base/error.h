@@ -58,5 +58,9 @@ void error_log_about(const char *what);
 void error_status_line(const char *text);
 /* Logs the line of error_format(). */
 void error_print(const struct error *e);
+struct buf;
+/* The same with `then` behind it and always with `dev-team: `, unless *said has that line, to which
+ * it is added. */
+void error_print_once(const struct error *e, struct buf *said, const char *then);
 
 #endif

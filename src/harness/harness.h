@@ -170,6 +170,8 @@ int harness_find(const char *name, const struct harness **out, struct error *err
 
 /* Probes program, version and health once per process; the answer lives as long. */
 const struct harness_availability *harness_available(const struct harness *h);
+/* -1: ERR_STATE, it cannot be used. */
+int harness_require(const struct harness *h, struct error *err);
 /* True if the id is in its list or of one of its model families. */
 bool harness_lists_model(const struct harness *h, const char *id);
 /* True also if it takes any id. */

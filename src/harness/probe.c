@@ -206,3 +206,18 @@ void harness_probe(struct arena *a, const struct harness *h, unsigned seconds,
 	if (out->available && out->reason == HARNESS_REASON_NONE)
 		look_for_login(a, h, out);
 }
+
+int harness_require(const struct harness *h, struct error *err)
+{
+	const struct harness_availability *is = harness_available(h);
+
+	if (!is->available && is->reason == HARNESS_BINARY_MISSING)
+		return error_set(err, ERR_STATE,
+			"no agents: '%s' is not on PATH: install it (%s), name another harness "
+			"(--harness NAME), or script the agents (--agents FILE)",
+			h->binary, h->install);
+	return is->available ? 0
+			     : error_set(err, ERR_STATE,
+				       "no agents: harness '%s' cannot be used: %s: %.600s",
+				       h->name, harness_reason_names[is->reason], is->detail);
+}

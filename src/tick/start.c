@@ -43,29 +43,25 @@ static int set_harness(
 	struct arena *a, const char *spawner, struct run_request *q, struct error *err)
 {
 	CLEANUP(buf_release) struct buf removed = BUF_INIT;
-	const struct harness_availability *is;
 	const struct harness *h = NULL;
+	bool by_key = strcmp(spawner, "api-key") == 0;
 
 	if ((q->harness || !q->pipeline) && tick_start_find_harness(a, q, &h, err) < 0)
 		return -1;
-	if (strcmp(spawner, "api-key") == 0) {
-		if (h && !harness_key(h))
-			return error_set(err, ERR_STATE,
-				UNAVAILABLE "'%s': '%s' has no key: set %s", spawner, h->name,
-				h->credentials ? h->credentials[0] : "one");
+	if (by_key && h && !harness_key(h))
+		return error_set(err, ERR_STATE, UNAVAILABLE "'%s': '%s' has no key: set %s",
+			spawner, h->name, h->credentials ? h->credentials[0] : "one");
+	if (!by_key)
+		harness_remove_keys(&removed);
+	if (h && harness_require(h, err) < 0)
+		return -1;
+	if (by_key)
 		error_log("dev-team: agents are paid by API key%s%s", h ? ": " : "",
 			h ? harness_key(h) : "");
-	} else {
-		harness_remove_keys(&removed);
+	else
 		error_log("dev-team: agents use the login of %s%s%s", h ? h->name : "their harness",
 			removed.len ? "; not passed on: " : "", removed.len ? removed.s : "");
-	}
-	is = h ? harness_available(h) : NULL;
-	return is && !is->available
-		       ? error_set(err, ERR_STATE,
-				 UNAVAILABLE "'%s': harness '%s' cannot be used: %s: %.600s",
-				 spawner, h->name, harness_reason_names[is->reason], is->detail)
-		       : 0;
+	return 0;
 }
 
 int tick_spawner(const char *otherwise, const char **spawner, struct error *err)
@@ -111,6 +107,7 @@ struct tick_loop {
 	int64_t ticks;
 	int status;       /* of the last tick */
 	struct buf *line; /* that it printed, if there was nothing to carry out */
+	struct buf *said; /* the failures that were reported */
 	bool changed;     /* since the tick before */
 	bool begun;       /* as `passed` of a tick */
 };
@@ -187,7 +184,7 @@ static int tick_start_run_loop(struct arena *a, struct tick_loop *l, struct erro
 			return rc;
 		}
 		if (rc < 0)
-			error_print(&fault);
+			error_print_once(&fault, l->said, "it is tried again");
 		idle = rc < 0 || !l->changed ? idle + 1 : 0;
 		wait_idle(l, tick_interval(c->interval_s, idle));
 	}
@@ -197,8 +194,8 @@ int tick_start(
 	struct arena *a, struct tick_start_call *c, struct buf *out, int *status, struct error *err)
 {
 	CLEANUP(disk_lock_drop) struct disk_lock *lock = NULL;
-	CLEANUP(buf_release) struct buf line = BUF_INIT;
-	struct tick_loop l = {.call = c, .line = &line};
+	CLEANUP(buf_release) struct buf line = BUF_INIT, said = BUF_INIT;
+	struct tick_loop l = {.call = c, .line = &line, .said = &said};
 	struct run_request *q = &c->request;
 	const char *items;
 
