@@ -77,15 +77,16 @@ static int run_drop(struct invocation *in, struct error *err)
 static const struct verb *const subcommands[] = {
 	CLI_SUBCOMMAND("list", NULL, board_run_list,
 		"list the requests on the board with state, age and the session that took each",
-		.options = {CLI_JSON_TABLE(struct board_options)}),
+		.options = {repo_options, CLI_JSON_TABLE(struct board_options)}),
 	CLI_SUBCOMMAND("approve", "[ID...]", run_approve,
 		"let sessions take requests; with the id of a task: all of its, now and later",
-		.options = {decide_options}),
+		.options = {decide_options, repo_options}),
 	CLI_SUBCOMMAND("hold", "[ID...]", run_hold,
-		"let no session take requests, or any of a task", .options = {decide_options}),
+		"let no session take requests, or any of a task",
+		.options = {decide_options, repo_options}),
 	CLI_SUBCOMMAND("drop", "[ID...]", run_drop,
 		"remove requests and park their tasks, until 'dev-team backlog release'",
-		.options = {decide_options}),
+		.options = {decide_options, repo_options}),
 	NULL,
 };
 
@@ -104,6 +105,5 @@ const struct verb verb_board = {
 		    "dev-team board approve SHOP-1 SHOP-2/implementing/1\n"
 		    "dev-team board drop SHOP-3",
 	.subcommands = subcommands,
-	.options = {repo_options},
 	.size = sizeof(struct board_options),
 };

@@ -116,6 +116,8 @@ struct run_outstanding {
 };
 int run_outstanding_load(const char *document, struct run_outstanding *o, struct error *err);
 void run_outstanding_free(struct run_outstanding *o);
+/* Also true where that cannot be read. */
+bool run_is_outstanding(const char *document, const char *id);
 
 /* Whether the repository of this document has others. */
 bool run_has_other_items(struct arena *a, const char *document);

@@ -686,6 +686,15 @@ void run_outstanding_free(struct run_outstanding *o)
 	json_free(&o->rest);
 }
 
+bool run_is_outstanding(const char *document, const char *id)
+{
+	CLEANUP(run_outstanding_free) struct run_outstanding o = {0};
+	struct error ignored;
+
+	return run_outstanding_load(document, &o, &ignored) < 0 || action_find(o.open, id) ||
+	       action_find(o.rest, id);
+}
+
 /* ---- children that have begun ---- */
 
 /* Of one name: `ID.NAME`, `ID.NAME.2` and so on. */

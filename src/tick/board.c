@@ -1,5 +1,6 @@
 #include "context/lease.h"
 #include "src/base/clock.h"
+#include "src/run/run.h"
 #include "src/run/status.h"
 #include "src/sys/path.h"
 #include "src/tick/board.h"
@@ -40,10 +41,11 @@ static const json *find_former(const json *board, const json *action)
 	return r;
 }
 
-void board_put(struct tick_memory *m, const struct task *t, const json *actions)
+bool board_put(struct tick_memory *m, const struct task *t, const json *actions)
 {
 	const json *old = board_of(m);
 	json *new = json_object();
+	bool added = false;
 	char now[CLOCK_TEXT];
 
 	clock_text(clock_now(), now);
@@ -56,6 +58,7 @@ void board_put(struct tick_memory *m, const struct task *t, const json *actions)
 			   *since = json_get_str(former, "since"),
 			   *decision = json_get_str(former, "decision");
 
+		added |= !json_get(old, json_get_str(a, "id"));
 		json_put(new, json_get_str(a, "id"),
 			JSON_OBJECT(JSON_TEXT("task", t->id),
 				JSON_TEXT("what", agent ? agent : "script"),
@@ -64,6 +67,7 @@ void board_put(struct tick_memory *m, const struct task *t, const json *actions)
 				JSON_IF(decision, JSON_TEXT("decision", decision))));
 	}
 	json_set(m->all, "board", new);
+	return added;
 }
 
 static const char *decision_of(const struct tick_memory *m, const json *request)
@@ -117,30 +121,33 @@ void board_sweep(struct tick_memory *m, const struct backlog *b)
 
 /* ---- the board, for people ---- */
 
-static json *tick_board_describe(struct tick_memory *m, const char *items, const json *request)
+static void tick_board_describe(struct tick_memory *m, const json *request, json *list)
 {
 	CLEANUP(context_close) struct context_file f = {0};
 	const char *task = json_get_str(request, "task"), *decision = decision_of(m, request),
-		   *document = arena_printf(m->arena, "%s/%s.md", items, task);
+		   *document = tick_memory_document(m, task);
 	struct lease_holder h = {0};
 	struct error ignored;
 	bool taken = context_open(&f, document, CONTEXT_READ_ONLY, &ignored) == 0 &&
 		     lease_read(&f, &h, &ignored) == 0 && h.live && !lease_is_dead(m->arena, &h);
 
-	return JSON_OBJECT(JSON_TEXT("id", json_key(request)), JSON_TEXT("task", task),
-		JSON_TEXT("what", json_get_str(request, "what")),
-		JSON_TEXT("state", taken      ? "taken"
-				   : decision ? decision
-					      : "waiting"),
-		JSON_TEXT("since", json_get_str(request, "since")),
-		JSON_IF(taken, JSON_TEXT("owner", h.owner)), JSON_TEXT("context_file", document));
+	if (!run_is_outstanding(document, json_key(request)))
+		return;
+	json_push(list, JSON_OBJECT(JSON_TEXT("id", json_key(request)), JSON_TEXT("task", task),
+				JSON_TEXT("what", json_get_str(request, "what")),
+				JSON_TEXT("state", taken      ? "taken"
+						   : decision ? decision
+							      : "waiting"),
+				JSON_TEXT("since", json_get_str(request, "since")),
+				JSON_IF(taken, JSON_TEXT("owner", h.owner)),
+				JSON_TEXT("context_file", document)));
 }
 
-static void describe_all(struct tick_memory *m, const char *items, json **list)
+static void describe_all(struct tick_memory *m, json **list)
 {
 	*list = json_array();
 	for (const json *r = json_first(board_of(m)); r; r = json_next(r))
-		json_push(*list, tick_board_describe(m, items, r));
+		tick_board_describe(m, r, *list);
 }
 
 int board_list(struct arena *a, const char *repo, json **list, struct error *err)
@@ -150,7 +157,7 @@ int board_list(struct arena *a, const char *repo, json **list, struct error *err
 
 	if (status_directory(a, repo, &items, err) < 0 || tick_memory_look(a, items, &m, err) < 0)
 		return -1;
-	describe_all(&m, items, list);
+	describe_all(&m, list);
 	return 0;
 }
 
@@ -213,7 +220,7 @@ static void decide_word(struct deciding *d, const char *word)
 		JSON_OBJECT(JSON_TEXT("decision", board_decisions[d->decision]),
 			JSON_TEXT("subject", word)));
 	if (d->decision == BOARD_DROPPED) {
-		board_put(d->memory, t, NULL);
+		(void)board_put(d->memory, t, NULL);
 		tick_memory_park(d->memory, t, "dropped from the board", 0);
 	} else if (request)
 		JSON_SET(request, JSON_TEXT("decision", board_decisions[d->decision]));
@@ -254,7 +261,7 @@ int board_decide(struct arena *a, const char *repo, enum board_decision decision
 	*n = 0;
 	if (tick_memory_edit(a, repo, &d.backlog, &m, &items, err) < 0)
 		return -1;
-	describe_all(&m, items, &list);
+	describe_all(&m, &list);
 	d.list = list;
 	return decide_all(&d, words, n, err) < 0 ? -1 : tick_memory_save(&m, err);
 }

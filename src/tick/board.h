@@ -19,8 +19,8 @@ enum { BOARD_TASKS = 20 }; /* that are on it at the same time, unless the tick s
 
 bool board_has(const struct tick_memory *m, const struct task *t);
 /* The requests of the task are these actions; NULL: it has none. One that is repeated under a new
- * id keeps its time and its decision. */
-void board_put(struct tick_memory *m, const struct task *t, const json *actions);
+ * id keeps its time and its decision. Whether an id is new. */
+bool board_put(struct tick_memory *m, const struct task *t, const json *actions);
 /* Why no session may take the requests of the task; NULL: all are approved. In the arena. */
 const char *board_refusal(const struct tick_memory *m, const struct task *t);
 /* Since when the oldest request waits; NULL: the board is empty. */
@@ -39,7 +39,7 @@ extern const char *const board_decisions[]; /* "approved", "held", "dropped" */
  */
 int board_decide(struct arena *a, const char *repo, enum board_decision decision,
 	const char *const *words, size_t *n, struct error *err);
-/* The requests: {id, task, what, state, since, owner, context_file}; state: `taken`
+/* The outstanding requests: {id, task, what, state, since, owner, context_file}; state: `taken`
  * (owner: by which session), a decision, or `waiting`. The caller frees it. */
 int board_list(struct arena *a, const char *repo, json **list, struct error *err);
 

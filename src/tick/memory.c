@@ -393,9 +393,11 @@ static void memory_add_task(
 		memory_set_wait(m, item, t, "parked", parked,
 			tick_memory_parked_item(m, t) ? "retry" : "backlog release");
 		JSON_SET(item, JSON_TEXT("since", json_get_str(of, "parked")));
-	} else if (board_refusal(m, t))
+	} else if (!json_str_is(item, "status", "idle"))
+		return;
+	else if (board_refusal(m, t))
 		memory_set_wait(m, item, t, "queued", board_refusal(m, t), "board approve");
-	else if (board_has(m, t) && json_str_is(item, "status", "idle"))
+	else if (board_has(m, t))
 		JSON_SET(item, JSON_TEXT("status", "queued"), JSON_TEXT("reason", BOARD_READY),
 			JSON_TEXT("continue", "/dev-team:poll"));
 }

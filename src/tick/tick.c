@@ -197,8 +197,9 @@ static int tick_add_actions(struct tick *t, const struct task *task,
 	const char *why = NULL;
 
 	if (queue || board_has(&t->memory, task)) {
-		board_put(&t->memory, task, actions);
-		why = board_refusal(&t->memory, task);
+		/* Without a new one, the session that asks has taken them, or all are approved. */
+		if (board_put(&t->memory, task, actions) || queue)
+			why = board_refusal(&t->memory, task);
 	}
 	if (queue || why) {
 		if (step->owner)
@@ -267,7 +268,7 @@ static int step_item(struct tick *t, const struct task *task, const char *base,
 	json_drop(tick_memory_of(&t->memory, task), "slot");
 	JSON_ADD(tick_memory_of(&t->memory, task), JSON_IF(slot, JSON_BOOL("slot", true)));
 	if (!json_len(actions) && !has_wait(t->waits, waits, true))
-		board_put(&t->memory, task, NULL);
+		(void)board_put(&t->memory, task, NULL);
 	if (done)
 		return tick_add_end(t, task, done, again, err);
 	tick_memory_succeed(&t->memory, task);
@@ -478,7 +479,7 @@ static void step_task(struct tick *t, const struct task *task, bool first)
 	if (task->id)
 		park_spent(t, task);
 	if (task->id && is_parked(t, task)) {
-		board_put(&t->memory, task, NULL);
+		(void)board_put(&t->memory, task, NULL);
 		json_drop(tick_memory_of(&t->memory, task), "slot");
 	} else if (task->id && !is_early(t, task) && tick_has_item(t, task) &&
 		   !is_kept(t, task, mine))
