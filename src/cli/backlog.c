@@ -374,7 +374,10 @@ static int backlog_run_release(struct invocation *in, struct error *err)
 	if (locate_repository(in->arena, o->repo, &repo, err) < 0 ||
 		tick_release(in->arena, repo, in->n ? in->words[0] : NULL, &n, err) < 0)
 		return -1;
-	buf_addf(in->out, "%zu task%s released\n", n, n == 1 ? "" : "s");
+	if (in->n && !n)
+		buf_addf(in->out, "'%s' is not parked\n", in->words[0]);
+	else
+		buf_addf(in->out, "%zu task%s released\n", n, n == 1 ? "" : "s");
 	return 0;
 }
 

@@ -84,7 +84,7 @@ static void events_put_event(struct buf *out, const json *e)
 	const char *ts = json_get_str(e, "ts"), *type = json_get_str(e, "type");
 	bool first = true;
 
-	buf_addf(out, "%6lld  %s  %-10s", (long long)json_get_int(e, "seq", 0), ts ? ts : "?",
+	buf_addf(out, "%6lld  %s  %-12s", (long long)json_get_int(e, "seq", 0), ts ? ts : "?",
 		type ? type : "?");
 	for (size_t i = 0; i < COUNT(shown); i++) {
 		const char *text = events_value_of(e, shown[i].key, number);

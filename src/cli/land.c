@@ -274,7 +274,7 @@ static int add_lost(struct invocation *in, const char *repo, const char *target,
 	if (ids[1])
 		buf_addf(in->out, "'%s' is only on 'origin'\n", branch);
 	else
-		buf_addf(in->out, "no branch '%s' any more; to have it back: git branch %s %s\n",
+		buf_addf(in->out, "no branch '%s' any more; to restore it: git branch %s %s\n",
 			branch, branch, approved.head);
 	return 0;
 }

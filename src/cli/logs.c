@@ -267,8 +267,8 @@ static int refuse_empty(const struct log_view *v, struct error *err)
 			v->action);
 	return any ? 0
 		   : error_set(err, ERR_INPUT,
-			     "no output is kept: agents of a session show theirs in the client, "
-			     "and played answers print nothing");
+			     "no output was kept: the agents of a session show theirs in the "
+			     "client, and scripted answers print nothing");
 }
 
 static int logs_run(struct invocation *in, struct error *err)

@@ -9,7 +9,7 @@
 #define BOLD "\033[1m"
 #define DIM  "\033[2m"
 
-enum { COLUMNS = 80, AGENT = 14, WORD = 17 };
+enum { COLUMNS = 80, AGENT = 17, WORD = 17 };
 
 struct working {
 	char *id, *agent;

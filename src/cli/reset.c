@@ -57,9 +57,7 @@ static int reset_run(struct invocation *in, struct error *err)
 	buf_addc(in->out, '\n');
 	if (done.replaced) {
 		buf_add_argument(in->out,
-			"kept: the document; to have it back: dev-team context "
-			"restore ",
-			place.path);
+			"kept: the document; to restore it: dev-team context restore ", place.path);
 		buf_addf(in->out, " %lld\n", (long long)done.replaced);
 	}
 	return report_kept(in, &f, context_get(&before.doc, "pr_url").p, err);

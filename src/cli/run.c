@@ -77,8 +77,9 @@ static int find_tasks(
 			other = in->words[i];
 	if (text.len && other)
 		return error_set(err, ERR_INPUT,
-			"'%.100s' is no open task of the backlog, as others of these are: "
-			"'dev-team backlog list' shows them",
+			"'%.100s' is not an open task of the backlog, but other ids of this "
+			"command are: run tasks and other items separately ('dev-team backlog "
+			"list' lists the tasks)",
 			other);
 	*ids = text.len ? arena_dup(in->arena, buf_str(&text)) : NULL;
 	return 0;

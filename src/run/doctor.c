@@ -131,6 +131,22 @@ static void check_forge_program(struct doctor *c)
 		check_login(c, program, strcmp(program, "gh") == 0 ? "GH_TOKEN" : "GITLAB_TOKEN");
 }
 
+/* A harness of the settings, or any that is installed. */
+static bool knows_agents(struct doctor *c)
+{
+	struct settings settings = {0};
+	struct error ignored;
+	const char *repo;
+	bool blocked, known;
+
+	known = locate_repository(c->arena, c->call->repo, &repo, &ignored) == 0 &&
+		settings_load(c->arena, repo, &settings, &ignored) == 0 && settings.harness;
+	for (size_t i = 0; harness_all[i] && !known; i++)
+		known = harness_all[i]->binary &&
+			path_find_program(c->arena, harness_all[i]->binary, &blocked);
+	return known;
+}
+
 static void run_doctor_check_programs(struct doctor *c)
 {
 	struct error err = {0};
@@ -142,8 +158,11 @@ static void run_doctor_check_programs(struct doctor *c)
 	else
 		report(c, HEALTH_OK, "libgit2", "%s", version);
 	check_forge_program(c);
-	c->client = run_doctor_check_program(
-		c, "claude", HEALTH_WARN, "the slash commands run in it: install Claude Code");
+	c->client = run_doctor_check_program(c, "claude", HEALTH_WARN,
+		knows_agents(c) ? "the slash commands run in it: install Claude Code"
+				: "the slash commands run in it: install Claude Code; no other "
+				  "agent program was found, so 'dev-team run' needs --harness or "
+				  "--agents");
 }
 
 /* ---- the state directory ---- */

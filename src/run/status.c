@@ -716,9 +716,11 @@ static void run_status_add_counts(struct buf *out, const json *item, const char 
 {
 	CLEANUP(buf_release) struct buf text = BUF_INIT;
 
+	/* The names of states have no dot; counters such as `event.NAME` are the engine's. */
 	for (const json *a = json_first(json_get(item, key)); a; a = json_next(a))
-		buf_addf(&text, "%s%s %lld", text.len ? ", " : "", json_key(a),
-			(long long)json_int(a, 0));
+		if (!strchr(json_key(a), '.'))
+			buf_addf(&text, "%s%s %lld", text.len ? ", " : "", json_key(a),
+				(long long)json_int(a, 0));
 	add_fact(out, key, text.s ? text.s : "");
 }
 

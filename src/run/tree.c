@@ -174,8 +174,9 @@ static int check_returned_one(struct returned_check *k, const char *id, struct e
 
 	if (!path_is_id(str_of(item)) || !action_number(id, &part))
 		return error_set(err, ERR_USAGE,
-			"'--returned=': '%.60s' is no id of an action: give ITEM/PART/N, several "
-			"separated by commas, or nothing and no '=' for all that are outstanding",
+			"--returned: '%.60s' is not an action id: use "
+			"--returned=ITEM/PART/N[,...], "
+			"or --returned alone for all outstanding actions",
 			id);
 	if (!path_exists(k->call->context_file))
 		return error_set(err, ERR_STATE, "'%s' does not exist yet: nothing is outstanding",

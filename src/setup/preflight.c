@@ -434,8 +434,11 @@ static void check_validation(struct arena *a, struct preflight *p)
 	else
 		preflight_add_finding(a, p, w ? HEALTH_FAIL : HEALTH_WARN, ERR_STATE, "validation",
 			arena_printf(a,
-				"no '%s' in '%s': run 'dev-team init', which writes one, or name a "
-				"command as 'validate' in a workflow of your own",
+				"no '%s' in '%s': write one that builds and tests, and exits with "
+				"a "
+				"status other than 0 if that fails ('dev-team init' writes it if "
+				"it knows the build), or name a command as 'validate' in a "
+				"workflow of your own",
 				script, p->repo));
 }
 

@@ -173,7 +173,7 @@ TERMINAL_TEST(a_run_has_a_line_with_what_works_and_for_how_long)
 	   "git remote add origin https://git.example/o/r.git");
 	(void)run_find_build();
 	terminal_start(&t, argv);
-	assert_true(terminal_await(&t, "researching     researcher      begins"));
+	assert_true(terminal_await(&t, "researching     researcher         begins"));
 	assert_true(terminal_await(&t, "A-1/researching/1, researcher, "));
 	assert_true(terminal_await(&t, "A-1/researching/1, researcher, 1s"));
 	scratch_write("go", "");
