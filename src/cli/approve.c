@@ -146,6 +146,11 @@ int cli_answer_approval(struct invocation *in, const char *document, const char 
 	if (context_open(&f, document, CONTEXT_MUST_EXIST, err) < 0 ||
 		answer_record(&f, &offer, err) < 0)
 		return -1;
+	if (offer.outcome == ANSWER_AGAIN)
+		return error_set(err, ERR_STATE,
+			"'%s' was dealt with before the document was put back: a step asks again, "
+			"/dev-team:continue %s or dev-team step %s",
+			offer.id, in->words[0], in->words[0]);
 	buf_addf(in->out, "%s: %s by %s; ", in->words[0], word, offer.person);
 	status_add_next(in->out, &f);
 	return 0;

@@ -635,23 +635,12 @@ static bool leads_to_success(const struct engine_run *r, const struct step_conte
 	return to && strcmp(to, "done") == 0 && engine_is_terminal(w, to);
 }
 
-/* Success is about what an approval lets the effects commit and push: the end is verified after
- * them. Other claims are verified with the end: they can be corrected before anything is pushed. */
-static int evidence_examine_all(struct engine_run *r, unsigned effects, bool shown,
-	struct evidence_check *k, struct error *err)
+static int examine_end(
+	struct engine_run *r, unsigned kinds, struct evidence_check *k, struct error *err)
 {
-	struct evidence_check end = {.at_end = shown && effects ? k->at_end : 0};
-	unsigned kinds = k->at_end &= ~end.at_end;
+	struct evidence_check end = {.at_end = kinds};
 
-	for (size_t i = 0; i < k->n; i++)
-		kinds |= k->claims[i].kinds;
-	if (kinds && r->e->environment->evidence && examine_claims(r, k, err) < 0)
-		return -1;
-	if (k->fault)
-		return 0;
-	if (engine_carry_out(r, effects, err) < 0)
-		return -1;
-	if (r->fault || !end.at_end || !r->e->environment->evidence)
+	if (r->fault || !kinds || !r->e->environment->evidence)
 		return 0;
 	if (examine_claims(r, &end, err) < 0)
 		return -1;
@@ -659,6 +648,33 @@ static int evidence_examine_all(struct engine_run *r, unsigned effects, bool sho
 	for (size_t i = 0; i < k->n; i++)
 		k->faults[i] = end.fault;
 	return 0;
+}
+
+/* Success is about what an approval lets the effects commit and push: the end is verified after the
+ * commit, and what it says about the remote after the push. Other claims are verified with the end:
+ * they can be corrected before anything is pushed. */
+static int evidence_examine_all(struct engine_run *r, unsigned effects, bool shown,
+	struct evidence_check *k, struct error *err)
+{
+	static const unsigned remote = EVIDENCE_PULL | EVIDENCE_REVIEW;
+	unsigned end = shown && effects ? k->at_end : 0, kinds = k->at_end &= ~end;
+
+	for (size_t i = 0; i < k->n; i++)
+		kinds |= k->claims[i].kinds;
+	if (kinds && r->e->environment->evidence && examine_claims(r, k, err) < 0)
+		return -1;
+	if (k->fault)
+		return 0;
+	if (!end)
+		return engine_carry_out(r, effects, err);
+	if (engine_carry_out(r, effects & EFFECT_COMMIT, err) < 0 ||
+		examine_end(r, end & ~remote, k, err) < 0)
+		return -1;
+	if (r->fault || k->fault)
+		return 0;
+	if (engine_carry_out(r, effects & ~(unsigned)EFFECT_COMMIT, err) < 0)
+		return -1;
+	return end & remote ? examine_end(r, end, k, err) : 0;
 }
 
 int engine_evidence_check(

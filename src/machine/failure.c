@@ -299,7 +299,7 @@ const char *failure_refusal(struct arena *a, const struct context_file *f, const
 
 struct asked_again {
 	struct arena *arena;
-	const char *before; /* what the ids of its requests begin with */
+	const char *id, *before; /* before: what the ids of its requests begin with */
 	const char *why;
 };
 
@@ -309,6 +309,8 @@ static bool find_asked_again(const json *event, void *data)
 	struct asked_again *w = data;
 	const char *id = json_get_str(event, "action");
 
+	if (json_str_is(event, "type", "failure") && id && strcmp(id, w->id) == 0)
+		return false; /* an earlier revision was put back: it is no request of before */
 	if (json_str_is(event, "type", "failure") && id && str_starts(str_of(id), w->before))
 		w->why = json_dup(w->arena, event, "reason");
 	return !w->why && !json_str_is(event, "type", "transition");
@@ -318,7 +320,7 @@ const char *failure_waits(
 	struct arena *a, const struct context_file *f, const char *id, const char *reason)
 {
 	struct asked_again w = {
-		a, arena_dup(a, str_sub(str_of(id), 0, (size_t)(path_base(id).p - id))), NULL};
+		a, id, arena_dup(a, str_sub(str_of(id), 0, (size_t)(path_base(id).p - id))), NULL};
 
 	context_each_event(f, "", find_asked_again, &w);
 	return w.why ? arena_printf(a, "%s; asked again: %s", reason, w.why) : reason;
