@@ -6,6 +6,7 @@
 #include "src/run/status.h"
 #include "src/sys/git.h"
 #include "src/sys/path.h"
+#include "src/sys/process.h"
 
 enum { SHOWN_MAX = 64 << 10 };
 
@@ -25,9 +26,8 @@ static const struct option options[] = {
 static const char *person(struct arena *a)
 {
 	const struct passwd *me = getpwuid(geteuid());
-	char host[256] = "";
+	const char *host = process_host(a);
 
-	(void)gethostname(host, sizeof(host) - 1);
 	return me ? arena_printf(a, "%s@%s", me->pw_name, host)
 		  : arena_printf(a, "%u@%s", (unsigned)geteuid(), host);
 }

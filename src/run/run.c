@@ -18,7 +18,7 @@
 
 /* One owner for all runs of a host, so that the next one may continue what a killed one has left.
  * The lease names the process, too, and keeps a second run of an item out. */
-#define RUN_OWNER "dev-team run on %.*s"
+#define RUN_OWNER "dev-team run on "
 
 /* How often a run that waits looks whether it was stopped, and leases are looked at. */
 enum { WAIT_TICK_MS = 1000, LEASE_MS = 60000 };
@@ -776,11 +776,10 @@ static struct run_step_call call_of_run(
 	struct arena *a, const struct run_request *q, const char *id, const char *kind)
 {
 	struct run_step_call call = q->call;
-	const char *process = process_own_name(a), *host = process ? process : "-";
+	const char *process = process_own_name(a);
 
 	call.id = id;
-	if (!call.owner) /* the name begins with the host */
-		call.owner = arena_printf(a, RUN_OWNER, (int)strcspn(host, " "), host);
+	call.owner = call.owner ? call.owner : arena_printf(a, RUN_OWNER "%s", process_host(a));
 	call.in_run = true;
 	call.client = process ? arena_printf(a, "%s%s", process, kind) : NULL;
 	return call;

@@ -137,6 +137,8 @@ enum process_life process_life(
  * person the shell of the terminal. 0: unknown.
  */
 pid_t process_client(void);
+/* The name of this host, as UTF-8. */
+char *process_host(struct arena *a);
 /* The identity of the client in one line; NULL: unknown. */
 char *process_client_name(struct arena *a);
 /* That of this process; and of another one. */

@@ -94,21 +94,28 @@ static int read_boot(struct arena *a, const char **out, struct error *err)
 	return 0;
 }
 
-int process_identify(struct arena *a, pid_t pid, struct process_identity *out, struct error *err)
+char *process_host(struct arena *a)
 {
 	CLEANUP(buf_release) struct buf name = BUF_INIT;
-	char host[64] = "", space[64];
+	char host[64] = "";
+
+	(void)gethostname(host, sizeof(host) - 1);
+	buf_adds(&name, host);
+	buf_utf8_repair(&name);
+	return arena_dup(a, buf_str(&name));
+}
+
+int process_identify(struct arena *a, pid_t pid, struct process_identity *out, struct error *err)
+{
 	struct process_info info;
+	char space[64];
 	ssize_t n;
 
 	if (read_boot(a, &out->boot, err) < 0)
 		return -1;
 	if (!process_info(pid, &info))
 		return error_set(err, ERR_SYSTEM, "cannot read process %d in '/proc'", (int)pid);
-	(void)gethostname(host, sizeof(host) - 1);
-	buf_adds(&name, host);
-	buf_utf8_repair(&name);
-	out->host = arena_dup(a, buf_str(&name));
+	out->host = process_host(a);
 	n = readlink("/proc/self/ns/pid", space, sizeof(space));
 	if (n < 0 && errno != ENOENT) /* all others would seem to be in another container */
 		return error_errno(err, "cannot read '/proc/self/ns/pid'");
