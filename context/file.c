@@ -438,7 +438,7 @@ int context_open_keys(struct context_file *f, struct error *err)
 			: store_open(&f->store, f->backend, f->dir, f->name, STORE_READ, 0, err);
 }
 
-int context_recall(struct context_file *f, struct error *err)
+int context_read_counts(struct context_file *f, struct error *err)
 {
 	return context_open_keys(f, err) < 0 ? -1 : file_recall(f, err);
 }

@@ -105,8 +105,9 @@ void context_each_event(
 void context_put_key(struct context_file *f, const char *key, struct str value);
 /* Opens the store of a reader as well, whose keys it can read then. Closed with f. */
 int context_open_keys(struct context_file *f, struct error *err);
-/* The same, and the counts of its actions are those that the store has, as of a writer. */
-int context_recall(struct context_file *f, struct error *err);
+/* For a reader: replaces the document's counts of attempts by those of the store, as a writer has
+ * them. */
+int context_read_counts(struct context_file *f, struct error *err);
 /* The value of a key, in the document's arena; empty when there is none, or f is a reader's whose
  * keys are not open. */
 int context_get_key(struct context_file *f, const char *key, struct str *value, struct error *err);

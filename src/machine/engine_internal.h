@@ -87,9 +87,9 @@ int engine_enter_place(struct engine_run *r, struct error *err);
 /* Loads them, and drops them once the work is committed. */
 int engine_load_marks(struct engine_run *r, struct error *err);
 void engine_forget_marks(struct engine_run *r);
-/* Remembers what is changed before the answer `section` is requested for the first time; of an
- * approval, each time. That of
- * the first action stands for all of a declared state, which commits when all have answered. */
+/* Remembers what is changed before the answer `section` is requested for the first time; before an
+ * approval is requested, each time. The marks of the first action count for all actions of a
+ * declared state, which commits when all have answered. */
 int engine_mark_changes(struct engine_run *r, const char *section, struct error *err);
 /*
  * What a dispatch takes from the user's checkout, committed or not: the spec for the document, the

@@ -316,7 +316,7 @@ static bool find_asked_again(const json *event, void *data)
 	return !w->why && !json_str_is(event, "type", "transition");
 }
 
-const char *failure_waits(
+const char *failure_waiting_reason(
 	struct arena *a, const struct context_file *f, const char *id, const char *reason)
 {
 	struct asked_again w = {

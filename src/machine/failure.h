@@ -61,7 +61,7 @@ const char *failure_refusal(struct arena *a, const struct context_file *f, const
 
 /* `reason`, why the item waits for the answer to action `id`; and, where an answer to an earlier
  * request of it did not count, why it is asked again. */
-const char *failure_waits(
+const char *failure_waiting_reason(
 	struct arena *a, const struct context_file *f, const char *id, const char *reason);
 
 #endif

@@ -131,10 +131,8 @@ static int write_ticket(const struct gate *g, struct error *err)
 	CLEANUP(json_free) json *j = NULL;
 	CLEANUP(buf_release) struct buf text = BUF_INIT;
 	int fd = disk_lock_descriptor(g->lock);
-	char host[64] = "";
 
-	(void)gethostname(host, sizeof(host) - 1);
-	j = JSON_OBJECT(JSON_TEXT("who", g->ask.who), JSON_TEXT("host", host),
+	j = JSON_OBJECT(JSON_TEXT("who", g->ask.who), JSON_TEXT("host", process_host(g->a)),
 		JSON_INT("pid", getpid()), JSON_INT("since", clock_now()),
 		JSON_TEXT("process", process_own_name(g->a)),
 		JSON_IF(g->ask.lease, JSON_INT("until", g->until)),

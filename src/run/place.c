@@ -489,7 +489,7 @@ static int note_document(
 				 disk_real(), ".new", note_path(a, place), str_of(document), err);
 }
 
-/* The document is a copy: the one that has the place is there, too. */
+/* Whether `document` is a copy of the one that has the place, which still exists. */
 static bool document_is_copied(
 	struct arena *a, const char *document, const struct item_place *place)
 {

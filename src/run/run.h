@@ -89,8 +89,8 @@ int run_check_returned(struct arena *a, const struct run_step_call *call, struct
  * line without a newline. */
 int run_step(struct arena *a, const struct run_step_call *call, struct buf *out, struct error *err);
 
-/* Before a script runs without a step. -1: ERR_STATE, the item is still where a copy was made,
- * which the repository around the working directory has. */
+/* For `exec`, which makes no step. -1: ERR_STATE, the repository around the working directory has a
+ * copy of the item's worktree, and no step has continued the item there. */
 int run_place_check_copy(
 	struct arena *a, const char *document, const char *action, struct error *err);
 
@@ -116,7 +116,7 @@ struct run_outstanding {
 };
 int run_outstanding_load(const char *document, struct run_outstanding *o, struct error *err);
 void run_outstanding_free(struct run_outstanding *o);
-/* Also true where that cannot be read. */
+/* Whether the action waits for an answer; true if the document cannot be read. */
 bool run_is_outstanding(const char *document, const char *id);
 
 /* Whether the repository of this document has others. */

@@ -208,7 +208,7 @@ environment_ask run_place_evidence;
 /* The same for the user's checkout, which one item at a time may use, on one branch. */
 int checkout_enter(struct arena *a, const struct run_entry *e, const char *id,
 	struct item_place *place, bool *changed, struct error *err);
-/* The document is a copy: that of which it is one is there, and holds the checkout. */
+/* Whether `document` is a copy of the one that holds the checkout, which still exists. */
 bool checkout_is_copied(struct arena *a, const char *document, const char *directory);
 /* -1: another item is in progress in the checkout, whose uncommitted files are not the user's. */
 int checkout_check_free(struct arena *a, const struct run_entry *e, struct error *err);

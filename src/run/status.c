@@ -129,7 +129,7 @@ static int run_status_read_actions(struct reading *r, struct error *err)
 		return -1;
 	approval = action_open_approval(&r->file->doc, all);
 	if (approval)
-		r->approve = failure_waits(r->arena, r->file, json_get_str(approval, "id"),
+		r->approve = failure_waiting_reason(r->arena, r->file, json_get_str(approval, "id"),
 			arena_printf(r->arena, "a person must approve: %s",
 				json_get_str(approval, "approve")));
 	for (const json *a = json_first(all); a; a = json_next(a)) {

@@ -14,7 +14,7 @@
  * without what explains a failure. The caller frees it.
  */
 json *status_item(const char *document, bool brief);
-/* Of a document that is gone though its history is there; NULL: it has not begun. */
+/* The status of an item whose document is missing but whose history exists; NULL: there is none. */
 json *status_lost(const char *document);
 /* The items whose documents are in `dir` and below as an array: those at work come first, then
  * those that wait for a person, then the others. -1: the directory cannot be read. */

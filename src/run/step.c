@@ -574,7 +574,7 @@ static void explain(struct arena *a, const struct run_step_call *call, const str
 	done = (json *)json_at(array, 0);
 	if (json_get(done, "for"))
 		JSON_SET(done,
-			JSON_TEXT("reason", failure_waits(a, f, json_get_str(done, "id"),
+			JSON_TEXT("reason", failure_waiting_reason(a, f, json_get_str(done, "id"),
 						    json_get_str(done, "reason"))),
 			JSON_TEXT("continue", step_command(a, call, "dev-team approve ", "")));
 	else if (json_str_is(done, "result", "waiting") && !call->in_run)

@@ -164,7 +164,7 @@ static int open_returned(struct returned_check *k, const char *item, struct erro
 	return context_open(&k->file, document_below(k->arena, k->call, item), CONTEXT_READ_ONLY,
 		       err) < 0
 		       ? -1
-		       : context_recall(&k->file, err);
+		       : context_read_counts(&k->file, err);
 }
 
 static int check_returned_one(struct returned_check *k, const char *id, struct error *err)

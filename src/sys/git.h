@@ -97,7 +97,8 @@ enum git_link {
 	GIT_LINK_MADE,    /* they do from now on; of what was copied from nothing has changed */
 	GIT_LINK_OTHER,   /* `.git` names another git directory, which is there */
 	GIT_LINK_CLAIMED, /* the same; each names `dir`, which was not copied with its repository */
-	GIT_LINK_LOST,    /* `.git` names what is not there, and `own` is not for it */
+	GIT_LINK_LOST, /* `.git` names a missing directory, and `own` belongs to another work tree
+			*/
 };
 /* Lets the linked work tree `dir` and `own`, the directory for it in the repository, name each
  * other, where either was moved or copied, or `.git` was removed. */

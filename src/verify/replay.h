@@ -7,6 +7,7 @@
 #define DT_VERIFY_REPLAY_H
 
 #include "src/verify/history.h"
+
 /* *result: as `history verify --json` prints it (docs/history.md); the caller's. -1: ERR_INPUT as
  * store_history_next(); a difference is no error. */
 int replay_verify(const struct history_place *place, json **result, struct error *err);

@@ -334,7 +334,7 @@ EVIDENCE_TEST(a_branch_that_was_merged_may_be_gone)
 	sh("cd r && git push -q origin HEAD:main");
 	confirmed(EVIDENCE_REVIEW);
 	assert_string_equal(got.landed, query.reviewed);
-	query.reviewed = NULL; /* the default branch is at HEAD, and nobody has reviewed that */
+	query.reviewed = NULL; /* the default branch is at HEAD, which has no review */
 	refuted(EVIDENCE_REVIEW, "the branch 'dev-team/A' is not on the remote");
 	query.confirmed = NULL;
 	refuted(EVIDENCE_REVIEW, "the branch 'dev-team/A' is not on the remote");
