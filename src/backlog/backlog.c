@@ -238,7 +238,7 @@ int backlog_create(struct arena *a, const char *repo, const struct task_draft *d
 {
 	CLEANUP(disk_lock_drop) struct disk_lock *lock = NULL;
 	CLEANUP(buf_release) struct buf text = BUF_INIT;
-	const char *slug = task_slug(a, draft->title);
+	const char *slug = new_item_slug(a, draft->title);
 	unsigned long last;
 	struct backlog b;
 	char *state;
@@ -254,8 +254,8 @@ int backlog_create(struct arena *a, const char *repo, const struct task_draft *d
 	for (size_t i = 0; i < b.n_named; i++)
 		backlog_take_number(str_of(b.tasks[i].id), draft->key, &last);
 	*id = arena_printf(a, "%s-%lu", draft->key, last + 1);
-	*file = arena_printf(a, BACKLOG_TASKS "/%s - %s.md", *id, *slug ? slug : "task");
-	*file = arena_lower(a, str_of(*file));
+	*file = arena_printf(
+		a, BACKLOG_TASKS "/%s - %s.md", arena_lower(a, str_of(*id)), *slug ? slug : "task");
 	add_draft(&text, draft, *id);
 	if (check_draft(&b, draft, buf_str(&text), *file, err) < 0)
 		return -1;

@@ -18,7 +18,7 @@
 #define BACKLOG_TASKS     "backlog/tasks"
 #define BACKLOG_COMPLETED "backlog/completed"
 
-enum { TASK_NONE = -1, TASK_SLUG_MAX = 50, TASK_TITLE_MAX = 200 };
+enum { TASK_NONE = -1, TASK_TITLE_MAX = 200 };
 
 struct task_dependency {
 	const char *id;
@@ -182,9 +182,6 @@ struct task_criteria {
 void task_criteria(struct arena *a, const struct task *t, struct task_criteria *out);
 /* Why work on it must not begin: its status, or its criteria; NULL: it may. In the arena. */
 const char *task_refusal(struct arena *a, const struct task *t);
-/* `teach-the-parser` of a title: a-z, 0-9 and single `-` inside, at most TASK_SLUG_MAX bytes; ""
- * if nothing is left. */
-char *task_slug(struct arena *a, const char *title);
 
 /*
  * Replaces the value of a key of the frontmatter by a scalar, and leaves every other byte as it is.

@@ -1,5 +1,4 @@
 /* task.c: one task: the fields of its frontmatter, its body, and edits in place. */
-#include <ctype.h>
 #include "src/backlog/backlog.h"
 #include "src/base/number.h"
 #include "src/config/decode.h"
@@ -372,23 +371,6 @@ const char *task_refusal(struct arena *a, const struct task *t)
 	if (t->status == STATUS_STARTED && !open)
 		return "stale-Done: it is in progress, and every acceptance criterion is checked";
 	return NULL;
-}
-
-char *task_slug(struct arena *a, const char *title)
-{
-	CLEANUP(buf_release) struct buf out = BUF_INIT;
-
-	for (; *title && out.len < TASK_SLUG_MAX; title++) {
-		unsigned char c = (unsigned char)tolower((unsigned char)*title);
-
-		if (c < 0x80 && isalnum(c))
-			buf_addc(&out, (char)c);
-		else if (out.len && out.s[out.len - 1] != '-')
-			buf_addc(&out, '-');
-	}
-	while (out.len && out.s[out.len - 1] == '-')
-		buf_cut(&out, out.len - 1);
-	return arena_dup(a, buf_str(&out));
 }
 
 /* ---- edits ---- */

@@ -830,7 +830,7 @@ static const json *hard_abort(const struct engine_run *r)
 static enum advance abort_run(struct engine_run *r, const json *action)
 {
 	CLEANUP(json_free) json *report = verdict_json(action_text(r->doc, action));
-	const char *why = arena_printf(&r->arena, "security violation in '%s': %s",
+	const char *why = arena_printf(&r->arena, ENGINE_VIOLATION "'%s': %s",
 		json_get_str(action, "id"), violation_json_line(&r->arena, report));
 
 	context_put(r->doc, CONTEXT_LAST_FAILURE, str_of(why));

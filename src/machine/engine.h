@@ -170,8 +170,9 @@ unsigned engine_evidence_required(const struct workflow *w,
 
 /* The skill of the researcher, unless the workflow or the call names another. */
 #define ENGINE_RESEARCH_SKILL "researcher-plan"
-/* The outcome of an item that was cancelled. */
+/* The outcome of an item that was cancelled, and how that begins which a policy has ended. */
 #define ENGINE_CANCELLED "cancelled by the user"
+#define ENGINE_VIOLATION "security violation in "
 /* The settings of a repository, relative to it: what `read_input` reads as "config". */
 #define SETTINGS_FILE ".dev-team/config.yaml"
 

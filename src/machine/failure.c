@@ -1,6 +1,7 @@
 #include <strings.h>
 #include <unistd.h>
 #include "src/machine/action.h"
+#include "src/machine/engine.h"
 #include "src/machine/failure.h"
 #include "src/machine/verdict.h"
 #include "src/sys/path.h"
@@ -324,6 +325,12 @@ const char *failure_waiting_reason(
 
 	context_each_event(f, "", find_asked_again, &w);
 	return w.why ? arena_printf(a, "%s; asked again: %s", reason, w.why) : reason;
+}
+
+bool failure_is_final(struct str outcome)
+{
+	return str_starts(outcome, FAILURE_TERMINATED) || str_is(outcome, ENGINE_CANCELLED) ||
+	       str_starts(outcome, ENGINE_VIOLATION);
 }
 
 /* ---- attempts of one action ---- */

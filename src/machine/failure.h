@@ -35,6 +35,9 @@ void failure_explain(
 	struct arena *a, const struct context_file *f, const char *initial, struct failure *out);
 /* What the outcome begins with when the troubleshooter has ended the run. */
 #define FAILURE_TERMINATED "ended by the troubleshooter: "
+/* Whether the item ended because the user, a policy or the troubleshooter wanted it to: then
+ * nothing but the user may begin it again. */
+bool failure_is_final(struct str outcome);
 /* The note for the next briefs with this advice added; NULL: it has that already. */
 const char *failure_note(struct arena *a, const struct context *c, const char *advice);
 /* Adds a line `ID: REASON` for each failure of the action that writes `section` since it began to

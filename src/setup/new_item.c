@@ -340,6 +340,23 @@ static const char *new_item_name_of(struct arena *a, const char *title)
 	return out.len ? arena_dup(a, buf_str(&out)) : "Task";
 }
 
+char *new_item_slug(struct arena *a, const char *title)
+{
+	CLEANUP(buf_release) struct buf out = BUF_INIT;
+
+	for (; *title && out.len < NEW_ITEM_SLUG_MAX; title++) {
+		unsigned char c = (unsigned char)tolower((unsigned char)*title);
+
+		if (c < 0x80 && isalnum(c))
+			buf_addc(&out, (char)c);
+		else if (out.len && out.s[out.len - 1] != '-')
+			buf_addc(&out, '-');
+	}
+	while (out.len && out.s[out.len - 1] == '-')
+		buf_cut(&out, out.len - 1);
+	return arena_dup(a, buf_str(&out));
+}
+
 bool new_item_ended(const struct context *doc)
 {
 	struct str state = context_get(doc, "state");

@@ -193,6 +193,10 @@ struct item_ids {
 int new_item_ids(struct arena *a, const char *repo, const char *const *words, size_t n,
 	struct item_ids *ids, struct error *err);
 
+enum { NEW_ITEM_SLUG_MAX = 50 };
+/* `teach-the-parser` of a title: a-z, 0-9 and single `-` inside, at most NEW_ITEM_SLUG_MAX bytes;
+ * "" if nothing is left. */
+char *new_item_slug(struct arena *a, const char *title);
 /* Whether the item of the document is done or has failed. */
 bool new_item_ended(const struct context *doc);
 

@@ -361,6 +361,7 @@ static int offer_of(struct taking *t, struct answer_offer *offer, bool *records,
 	*offer = (struct answer_offer){.id = t->id,
 		.word = r->word,
 		.text = r->output,
+		.caller = getenv("DEV_TEAM_ACTION"),
 		.ms = json_get_int(r->all, "durationMs", 0)};
 	*records = true;
 	if (json_str_is(r->all, "status", "error")) {

@@ -131,7 +131,8 @@ void tick_memory_name(const struct tick_memory *m, struct backlog *b)
 	for (const json *of = json_first(json_get(m->all, "tasks")); of; of = json_next(of)) {
 		const struct task *t = backlog_find(b, json_key(of));
 
-		if (t && t->id_line == 1) /* that of its name */
+		/* As when it began; or without one in the file, that of its name. */
+		if (t && (json_get(of, "dispatched") || t->id_line == 1))
 			b->tasks[t - b->tasks].id = arena_dup(b->arena, str_of(json_key(of)));
 	}
 }
@@ -202,6 +203,7 @@ void tick_memory_park(
 {
 	json *of = tick_memory_of(m, t);
 
+	json_drop(of, "item");
 	JSON_SET(of, JSON_TEXT("failure", reason), JSON_TIME("parked", clock_now()));
 	tick_memory_report(m, EVENT_TICK_PARKED, t,
 		JSON_OBJECT(JSON_TEXT("reason", reason), JSON_INT("failures", failures)));
@@ -222,8 +224,8 @@ void tick_memory_fail(struct tick_memory *m, const struct task *t, const char *m
 			JSON_INT("failures", n), JSON_IF(url, JSON_TEXT("prUrl", url))));
 	if (json_get(of, "parked") || (n < max && !(what & TICK_HOPELESS)))
 		return;
-	JSON_ADD(of, JSON_IF(item, JSON_BOOL("item", true)));
 	tick_memory_park(m, t, reason, n);
+	JSON_ADD(of, JSON_IF(item, JSON_BOOL("item", true)));
 }
 
 bool tick_memory_parked_item(const struct tick_memory *m, const struct task *t)

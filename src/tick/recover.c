@@ -98,17 +98,18 @@ const char *recover_pull_url(const struct recovery *r)
 	return url.n ? arena_dup(r->arena, url) : NULL;
 }
 
-void recover_mark(const struct recovery *r, enum forge_mark mark)
+bool recover_mark(const struct recovery *r, enum forge_mark mark)
 {
-	const char *url = recover_pull_url(r);
+	const char *url = recover_pull_url(r), *label = mark == FORGE_READY ? NULL : RECOVER_LABEL;
 	struct forge_pull pull;
 	struct error err;
 
-	if (url && forge_find_pull(str_of(url), &pull) &&
-		forge_mark(r->arena, r->repo, &pull, mark,
-			mark == FORGE_READY ? NULL : RECOVER_LABEL, &err) < 0)
-		error_log("dev-team: %s is not %s: %s", url,
-			mark == FORGE_READY ? "marked as ready" : "labelled", err.text);
+	if (!url || !forge_find_pull(str_of(url), &pull) ||
+		forge_mark(r->arena, r->repo, &pull, mark, label, &err) == 0)
+		return true;
+	error_log("dev-team: %s is not %s: %s", url, label ? "labelled" : "marked as ready",
+		err.text);
+	return false;
 }
 
 /* Remembered before anything is done, so that a kill cannot lose the count. */
@@ -134,7 +135,10 @@ static int come_back(
 	}
 	error_log("dev-team: %s comes back: %s", r->task->id, fault->reason);
 	*again = true;
-	return go_on(r, true, RECOVER_STATE, fault->feedback, err);
+	if (go_on(r, true, RECOVER_STATE, fault->feedback, err) < 0)
+		return -1;
+	json_drop(of, "ended"); /* its next end is another one, whoever makes that step */
+	return 0;
 }
 
 struct forge_view recover_view(const struct recovery *r)
@@ -171,21 +175,26 @@ static void look_at_closed(const struct recovery *r)
 int recover_pull(const struct recovery *r, const struct admission_facts *facts, bool *again,
 	struct error *err)
 {
-	const char *branch = admission_branch(r->arena, r->task),
-		   *at = json_get_str(tick_memory_find(r->memory, r->task), "endedAt");
+	json *of = tick_memory_of(r->memory, r->task);
+	const char *url = recover_pull_url(r), *at = json_get_str(of, "endedAt");
+	const struct forge_open_pull *pull = facts->pulls.items, *end = pull + facts->pulls.n;
 	const struct requeue_pull *fault;
-	size_t i = 0;
+	struct forge_pull own;
 
-	while (i < facts->pulls.n && strcmp(facts->pulls.items[i].branch, branch) != 0)
-		i++;
-	if (i == facts->pulls.n) {
+	if (!url || !forge_find_pull(str_of(url), &own))
+		return 0;
+	while (pull < end &&
+		!str_is(own.number, arena_printf(r->arena, "%lld", (long long)pull->number)))
+		pull++;
+	if (pull == end) {
 		if (!facts->pulls_fault)
 			look_at_closed(r);
 		return 0;
 	}
-	if (facts->pulls.items[i].draft)
-		recover_mark(r, FORGE_READY);
-	fault = requeue_find(&facts->pulls.items[i], at);
+	/* Once: a person may make it a draft again. */
+	if (pull->draft && !json_str_is(of, "readied", at) && recover_mark(r, FORGE_READY))
+		JSON_SET(of, JSON_TEXT("readied", at));
+	fault = requeue_find(pull, at);
 	return fault ? come_back(r, fault, again, err) : 0;
 }
 
@@ -220,15 +229,14 @@ static void quarantine(const struct recovery *r)
 
 /* ---- decisions ---- */
 
-/* The playbook does something about it (*again), else it counts. What the troubleshooter has ended
- * is for people. */
+/* The playbook does something about it (*again), else it counts. */
 static int settle(const struct recovery *r, const struct playbook_mode *mode, const char *reason,
 	enum tick_failure what, bool *again, struct error *err)
 {
 	json *of = tick_memory_of(r->memory, r->task);
 	bool hopeless = mode && (mode->action == PLAYBOOK_PARK || mode->idle_s);
 
-	*again = has_remedy(r, mode) && !str_starts(str_of(reason), FAILURE_TERMINATED);
+	*again = has_remedy(r, mode) && !failure_is_final(str_of(reason));
 	if (!*again) {
 		if (mode && mode->action == PLAYBOOK_PARK && !mode->idle_s)
 			reason = arena_printf(r->arena, "%s; %s", reason, mode->feedback);

@@ -63,8 +63,9 @@ const char *recover_remedy(void *recovery, const char *failed, int64_t *until);
 void recover_count(const struct recovery *r, const struct playbook_mode *mode);
 /* The pull request of the item; NULL: it has none. */
 const char *recover_pull_url(const struct recovery *r);
-/* Marks it as ready, or gives it RECOVER_LABEL, or takes that away. What fails is logged. */
-void recover_mark(const struct recovery *r, enum forge_mark mark);
+/* Marks it as ready, or gives it RECOVER_LABEL, or takes that away. false: it failed, which is
+ * logged. */
+bool recover_mark(const struct recovery *r, enum forge_mark mark);
 /* The item was approved. A draft is marked as ready. If its pull request conflicts with its target,
  * its checks have failed or people have requested changes since, *again: it goes on in
  * RECOVER_STATE, after a while that is longer each time; the requeue rules (src/merge/requeue.h)

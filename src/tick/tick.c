@@ -173,9 +173,13 @@ static int tick_add_end(
 	if (*again || is_parked(t, task))
 		return 0;
 	t->open -= good;
+	if (json_str_is(tick_memory_find(&t->memory, task), "pull", "merged"))
+		why = arena_printf(t->arena, "merged, but not pulled into this checkout: %s", why);
+	else
+		why = arena_printf(
+			t->arena, "%s: %s", good ? "merge what is approved" : "failed", why);
 	tick_add_wait(t, task, good ? "merge" : "retry",
-		arena_printf(t->arena, "%s%s%s%s", good ? "merge what is approved: " : "failed: ",
-			why, also ? "; " : "", also ? also : ""),
+		arena_printf(t->arena, "%s%s%s", why, also ? "; " : "", also ? also : ""),
 		good ? NULL : arena_printf(t->arena, "dev-team retry %s", task->id));
 	return 0;
 }
@@ -207,10 +211,14 @@ static int tick_add_actions(struct tick *t, const struct task *task,
 		add_board_wait(t, task, why);
 		return 0;
 	}
+	if (board_has(&t->memory, task)) /* there it may wait as long as people like */
+		JSON_SET(tick_memory_of(&t->memory, task), JSON_TIME("released", clock_now()));
 	if (recover_idle(&r, idle, err) < 0)
 		return -1;
 	if (*idle || is_parked(t, task)) {
 		t->live--;
+		if (!*idle && step->owner)
+			run_step_release_lease(step);
 		return 0;
 	}
 	for (const json *i = json_first(actions); i; i = json_next(i))
@@ -306,17 +314,19 @@ static void try_item(struct tick *t, const struct task *task, const char *base)
 	t->fault = err;
 }
 
-/* An item of this id that somebody has started with another workflow is not touched. */
+/* An item of this id that somebody has started with another workflow is not touched. What is wrong
+ * with its document, its step says. */
 static bool tick_has_item(struct tick *t, const struct task *task)
 {
-	const char *workflow;
-	struct error ignored;
+	const char *document = tick_memory_document(&t->memory, task->id), *workflow;
+	struct error err;
 
-	return task->begun &&
-	       run_step_workflow(t->arena, tick_memory_document(&t->memory, task->id), t->repo,
-		       &workflow, &ignored) == 0 &&
-	       (strcmp(workflow, TICK_WORKFLOW) == 0 ||
-		       str_is(path_base(workflow), TICK_WORKFLOW ".md"));
+	if (!task->begun || !path_exists(document))
+		return false;
+	if (run_step_workflow(t->arena, document, t->repo, &workflow, &err) < 0)
+		return err.code == ERR_INPUT;
+	return strcmp(workflow, TICK_WORKFLOW) == 0 ||
+	       str_is(path_base(workflow), TICK_WORKFLOW ".md");
 }
 
 /* Also of a tick that was killed before it could, as soon as there is the item. */
@@ -358,15 +368,15 @@ static bool is_mine(struct tick *t, const struct task *task)
 	       lease_read(&f, &h, &ignored) == 0 && lease_held_by(&h, t->step.owner);
 }
 
-/* Whether a step of its item would request something. */
-static bool needs_slot(struct tick *t, const struct task *task)
+/* Whether its item has not ended; `asks`: and a step of it would request something. */
+static bool is_open(struct tick *t, const char *id, bool asks)
 {
 	CLEANUP(context_close) struct context_file f = {0};
 	struct error ignored;
 
-	return context_open(&f, tick_memory_document(&t->memory, task->id), CONTEXT_READ_ONLY,
+	return context_open(&f, tick_memory_document(&t->memory, id), CONTEXT_READ_ONLY,
 		       &ignored) == 0 &&
-	       !failure_is(&f.doc) && !wait_is_open(&f.doc, clock_now()) &&
+	       !failure_is(&f.doc) && !(asks && wait_is_open(&f.doc, clock_now())) &&
 	       !str_is(context_get(&f.doc, "state"), "done");
 }
 
@@ -386,7 +396,7 @@ static bool is_kept(struct tick *t, const struct task *task, bool mine)
 			return true;
 		break;
 	case TICK_CARRY_OUT:
-		full = full && needs_slot(t, task);
+		full = full && is_open(t, task->id, true);
 	}
 	why = on_board ? board_refusal(&t->memory, task) : NULL;
 	if (mine || (!why && !full))
@@ -404,7 +414,7 @@ static void park_spent(struct tick *t, const struct task *task)
 	CLEANUP(json_free) json *item = NULL;
 	struct usage used;
 
-	if (task->max_budget_usd <= 0 || !tick_has_item(t, task) || !needs_slot(t, task))
+	if (task->max_budget_usd <= 0 || !tick_has_item(t, task) || !is_open(t, task->id, true))
 		return;
 	item = status_item(tick_memory_document(&t->memory, task->id), true);
 	usage_get(json_get(item, "usage"), &used);
@@ -588,6 +598,23 @@ static void add_waiting(struct tick *t)
 	}
 }
 
+/* Begun tasks whose file is gone, since the checkout is at another branch for example. */
+static void add_lost(struct tick *t)
+{
+	const json *of = json_first(json_get(t->memory.all, "tasks"));
+
+	for (; of && !t->call->task; of = json_next(of)) {
+		const struct task lost = {.id = json_key(of)};
+
+		if (backlog_find(&t->backlog, lost.id) || !is_open(t, lost.id, false))
+			continue;
+		t->open++;
+		tick_add_wait(t, &lost, "admission",
+			"its task file is gone: put it back, or end it",
+			arena_printf(t->arena, "dev-team cancel %s", lost.id));
+	}
+}
+
 /* The unattended loop reports each once, and each loop what waits for a release. */
 static void report_failures(struct tick *t)
 {
@@ -612,6 +639,7 @@ static void print_end(struct tick *t, struct buf *out, int *status)
 {
 	CLEANUP(json_free) json *array = json_array();
 
+	add_lost(t);
 	*status = t->open ? TICK_IDLE : TICK_FINISHED;
 	if (t->open && t->call->mode == TICK_POLL && !json_len(t->waits))
 		json_push(t->waits, JSON_OBJECT(JSON_TEXT("item", "board"),
@@ -630,14 +658,6 @@ static void print_end(struct tick *t, struct buf *out, int *status)
 					  arena_printf(t->arena, "%zu of %zu tasks are finished",
 						  t->n, t->n))));
 	json_print(out, array);
-}
-
-/* Both are of the memory; the caller reports *err. */
-static void note_gate(struct tick *t, const struct error *err)
-{
-	if (tick_memory_count(t->memory.all, "gateFailures") == 1)
-		tick_memory_report(&t->memory, EVENT_TICK_GATE_FAILED, NULL,
-			JSON_OBJECT(JSON_TEXT("reason", err->text), JSON_INT("failures", 1)));
 }
 
 static void note_tick(struct tick *t)
@@ -699,7 +719,10 @@ int tick(struct arena *a, const struct tick_call *call, struct buf *out, int *st
 	rc = run_gate(&t, err);
 	if (rc < 0 && t.gate && err->code == ERR_SYSTEM) {
 		*status = TICK_GATE_FAILED;
-		note_gate(&t, err);
+		if (tick_memory_count(t.memory.all, "gateFailures") == 1)
+			tick_memory_report(&t.memory, EVENT_TICK_GATE_FAILED, NULL,
+				JSON_OBJECT(
+					JSON_TEXT("reason", err->text), JSON_INT("failures", 1)));
 	} else if (rc == 0) {
 		if (call->passed)
 			*call->passed = true;

@@ -3,6 +3,7 @@
  * which order, what a task waits for, faults of the graph, and edits.
  */
 #include "src/backlog/backlog.h"
+#include "src/setup/setup.h"
 #include "src/config/decode.h"
 #include "tests/lib/scratch.h"
 
@@ -419,8 +420,9 @@ TEST(a_slug_is_small_letters_digits_and_hyphens)
 		{"$(rm -rf ~); `id`", "rm-rf-id"}};
 
 	for (size_t i = 0; i < COUNT(rows); i++)
-		assert_string_equal(task_slug(&arena, rows[i][0]), rows[i][1]);
-	assert_int_equal(strlen(task_slug(&arena, repeated("", "a", 200, "").p)), TASK_SLUG_MAX);
+		assert_string_equal(new_item_slug(&arena, rows[i][0]), rows[i][1]);
+	assert_int_equal(
+		strlen(new_item_slug(&arena, repeated("", "a", 200, "").p)), NEW_ITEM_SLUG_MAX);
 }
 
 TEST(an_edit_changes_the_value_and_no_other_byte)
