@@ -207,8 +207,7 @@ int backlog_create(struct arena *a, const char *repo, const struct task_draft *d
  * Sets the status of a task to Done, moves its file to backlog/completed, and commits both on the
  * branch that is checked out. Of a task that is done already nothing changes. `*file`: where it is
  * now; `*made`: there was something to commit. -1: ERR_INPUT, ERR_STATE (a file of its name is in
- * the way), ERR_SYSTEM, ERR_CHECK: a hook refuses
- * the commit.
+ * the way), ERR_SYSTEM, ERR_CHECK: a hook refuses the commit.
  */
 int backlog_finish(const struct backlog *b, const struct task *t, const char **file, bool *made,
 	struct error *err);

@@ -267,8 +267,8 @@ const struct verb verb_policy = {
 		"COMMAND is one word with a whole command line in it, or several words, which are "
 		"taken literally.\n"
 		"\n"
-		"Exit status: 3 if the policy or the clearance file is refused; 4 if this host "
-		"cannot contain commands; 5 if the command could not be run.",
+		"Exit status: 3 if the policy or the clearance file is refused; of 'exec' 4 if "
+		"this host cannot contain commands, and 5 if the command could not be run.",
 	.examples = "dev-team policy check -- 'git log --oneline | head -n 3'\n"
 		    "dev-team policy explain --policy developer -- make test\n"
 		    "dev-team policy exec --policy build -- make",

@@ -176,19 +176,14 @@ static bool is_stacked_on(struct admission_case *c)
 	return p != NULL;
 }
 
-static const char *missing_dependency(const struct task *t)
-{
-	for (size_t k = 0; k < t->n_dependencies; k++)
-		if (t->dependencies[k].id && t->dependencies[k].task == TASK_NONE)
-			return t->dependencies[k].id;
-	return NULL;
-}
-
 static const char *dependency_readiness(struct admission_case *c)
 {
-	const char *missing = missing_dependency(c->task), *reason;
+	const char *missing = NULL, *reason;
 	struct task_list blockers;
 
+	for (size_t k = 0; !missing && k < c->task->n_dependencies; k++)
+		if (c->task->dependencies[k].task == TASK_NONE)
+			missing = c->task->dependencies[k].id;
 	backlog_blockers(c->facts->backlog, c->task, &blockers);
 	if ((!blockers.n && !missing) || (!missing && is_stacked_on(c)))
 		return NULL;

@@ -107,11 +107,6 @@ static void take_process(const struct process_info *info, void *data)
 
 /* ---- what people and other programs have noted ---- */
 
-static const char *task_of(struct arena *a, const json *j)
-{
-	return json_get_str(j, "issueId") ? json_dup(a, j, "issueId") : json_dup(a, j, "taskId");
-}
-
 /* Moves *j to the next line that is JSON: a writer may have been killed in the middle of one. */
 static bool next_record(struct str *rest, json **j)
 {
@@ -130,12 +125,16 @@ static void read_readiness(struct admission_facts *f, const char *dir)
 	struct arena *a = f->backlog->arena;
 	json *j = NULL;
 
-	while (next_record(&rest, &j))
-		if (task_of(a, j))
+	while (next_record(&rest, &j)) {
+		const char *task =
+			json_dup(a, j, json_get_str(j, "issueId") ? "issueId" : "taskId");
+
+		if (task)
 			vec_push_in(a, &f->readiness,
-				((struct admission_readiness){task_of(a, j),
+				((struct admission_readiness){task,
 					json_dup(a, j, "overallVerdict"), json_dup(a, j, "outcome"),
 					json_dup(a, j, "signedAt")}));
+	}
 }
 
 /* Without a file, or with a damaged one, nothing is cleared. */

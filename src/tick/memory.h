@@ -8,7 +8,7 @@
  *         "filter": "Blocked", "reason": "...", "since": TIME, "rejected": 3,
  *         "failures": 5, "ends": 0, "failure": "...", "parked": TIME, "ended": "...",
  *         "endedAt": TIME, "requeues": 1, "pull": "merged", "released": TIME,
- *         "start": {"trace": []}}}}
+ *         "readied": TIME, "start": {"trace": []}}}}
  */
 #ifndef DT_TICK_MEMORY_H
 #define DT_TICK_MEMORY_H
@@ -56,8 +56,8 @@ const char *tick_memory_parked(const struct tick_memory *m, const struct task *t
 const char *tick_memory_until(const struct tick_memory *m, const struct task *t);
 /* Which of both keeps it from being started; NULL: none. */
 const char *tick_memory_hold(const struct tick_memory *m, const struct task *t);
-/* Gives tasks whose id cannot be read the one that is remembered: that of the file's name may be in
- * another case. */
+/* Gives tasks that have begun, and those whose id cannot be read, the id that is remembered: that
+ * of the file, or of its name, may be in other letters. */
 void tick_memory_name(const struct tick_memory *m, struct backlog *b);
 
 /* A filter does not let it start: the event if the reason is new, and once if it is stuck. */

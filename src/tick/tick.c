@@ -152,7 +152,8 @@ static int tick_add_end(
 	json *others = json_array();
 	bool good = json_str_is(done, "result", "success"),
 	     new = tick_memory_end(&t->memory, task, json_get_str(done, "reason"));
-	const char *why = json_get_str(done, "reason"), *also;
+	const char *why = json_get_str(done, "reason"), *also,
+		   *what = good ? "merge what is approved" : "failed";
 
 	json_set(tick_memory_of(&t->memory, task), "others", others);
 	if (sibling_read(t->arena, t->repo, admission_branch(t->arena, task), task->permitted.items,
@@ -174,12 +175,9 @@ static int tick_add_end(
 		return 0;
 	t->open -= good;
 	if (json_str_is(tick_memory_find(&t->memory, task), "pull", "merged"))
-		why = arena_printf(t->arena, "merged, but not pulled into this checkout: %s", why);
-	else
-		why = arena_printf(
-			t->arena, "%s: %s", good ? "merge what is approved" : "failed", why);
+		what = "merged, but not pulled into this checkout";
 	tick_add_wait(t, task, good ? "merge" : "retry",
-		arena_printf(t->arena, "%s%s%s", why, also ? "; " : "", also ? also : ""),
+		arena_printf(t->arena, "%s: %s%s%s", what, why, also ? "; " : "", also ? also : ""),
 		good ? NULL : arena_printf(t->arena, "dev-team retry %s", task->id));
 	return 0;
 }
@@ -369,7 +367,7 @@ static bool is_mine(struct tick *t, const struct task *task)
 }
 
 /* Whether its item has not ended; `asks`: and a step of it would request something. */
-static bool is_open(struct tick *t, const char *id, bool asks)
+static bool tick_is_open(struct tick *t, const char *id, bool asks)
 {
 	CLEANUP(context_close) struct context_file f = {0};
 	struct error ignored;
@@ -396,7 +394,7 @@ static bool is_kept(struct tick *t, const struct task *task, bool mine)
 			return true;
 		break;
 	case TICK_CARRY_OUT:
-		full = full && is_open(t, task->id, true);
+		full = full && tick_is_open(t, task->id, true);
 	}
 	why = on_board ? board_refusal(&t->memory, task) : NULL;
 	if (mine || (!why && !full))
@@ -414,7 +412,8 @@ static void park_spent(struct tick *t, const struct task *task)
 	CLEANUP(json_free) json *item = NULL;
 	struct usage used;
 
-	if (task->max_budget_usd <= 0 || !tick_has_item(t, task) || !is_open(t, task->id, true))
+	if (task->max_budget_usd <= 0 || !tick_has_item(t, task) ||
+		!tick_is_open(t, task->id, true))
 		return;
 	item = status_item(tick_memory_document(&t->memory, task->id), true);
 	usage_get(json_get(item, "usage"), &used);
@@ -599,14 +598,14 @@ static void add_waiting(struct tick *t)
 }
 
 /* Begun tasks whose file is gone, since the checkout is at another branch for example. */
-static void add_lost(struct tick *t)
+static void tick_add_lost(struct tick *t)
 {
 	const json *of = json_first(json_get(t->memory.all, "tasks"));
 
 	for (; of && !t->call->task; of = json_next(of)) {
 		const struct task lost = {.id = json_key(of)};
 
-		if (backlog_find(&t->backlog, lost.id) || !is_open(t, lost.id, false))
+		if (backlog_find(&t->backlog, lost.id) || !tick_is_open(t, lost.id, false))
 			continue;
 		t->open++;
 		tick_add_wait(t, &lost, "admission",
@@ -639,7 +638,7 @@ static void print_end(struct tick *t, struct buf *out, int *status)
 {
 	CLEANUP(json_free) json *array = json_array();
 
-	add_lost(t);
+	tick_add_lost(t);
 	*status = t->open ? TICK_IDLE : TICK_FINISHED;
 	if (t->open && t->call->mode == TICK_POLL && !json_len(t->waits))
 		json_push(t->waits, JSON_OBJECT(JSON_TEXT("item", "board"),
