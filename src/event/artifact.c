@@ -9,6 +9,7 @@
 enum {
 	LOCK_WAIT_MS = 30000,
 	FILE_BYTES_MAX = 16 << 20,
+	PART_MAX = 240, /* bytes; a file name has at most 255, with `.tmp` */
 };
 
 static const char runtime_file[] = "runtime.json";
@@ -25,7 +26,7 @@ static bool is_scope(const char *issue)
 /* Names with a leading dot are locks, and those with `.tmp` are files being written. */
 static bool part_valid(struct str part)
 {
-	if (!part.n || part.n > ID_MAX || part.p[0] == '.' || str_ends(part, ".tmp"))
+	if (!part.n || part.n > PART_MAX || part.p[0] == '.' || str_ends(part, ".tmp"))
 		return false;
 	for (size_t i = 0; i < part.n; i++) {
 		char c = part.p[i];
