@@ -1,6 +1,10 @@
 #include "src/base/clock.h"
 #include "src/cli/cli.h"
 #include "src/run/locate.h"
+#include "src/run/run.h"
+#include "src/run/status.h"
+#include "src/sys/digest.h"
+#include "src/sys/path.h"
 #include "src/tick/dispatch.h"
 
 enum { OUTPUT_MAX = 16 << 20 };
@@ -42,12 +46,92 @@ static int add_parsed(const char *text, json *all, struct error *err)
 	return 0;
 }
 
+/* ---- a result that no tick has taken yet ---- */
+
+struct writing {
+	struct arena *arena;
+	const char *items, *file;
+	struct dispatch_result result;
+	struct str text;
+};
+
+/* The request that a tick has taken these bytes for, else the one that they name; NULL: none. */
+static int find_result_request(struct writing *w, const struct dispatch_result *r, struct str text,
+	const char **id, struct error *err)
+{
+	CLEANUP(tick_memory_close) struct tick_memory m = {0};
+	char digest[DIGEST_TEXT];
+
+	if (tick_memory_look(w->arena, w->items, &m, err) < 0)
+		return -1;
+	digest_text(text, digest);
+	*id = json_dup(w->arena, json_get(json_get(m.all, "results"), r->task), digest);
+	*id = *id ? *id : r->request;
+	return 0;
+}
+
+/* `id` NULL: whether any request to this agent is. */
+static bool result_is_outstanding(
+	struct writing *w, const struct dispatch_result *r, const char *id)
+{
+	CLEANUP(run_outstanding_free) struct run_outstanding o = {0};
+	const char *document = arena_printf(w->arena, "%s/%s.md", w->items, r->task);
+	struct error ignored;
+	bool found = false;
+
+	if (!path_is_id(str_of(r->task)) || !path_exists(document))
+		return false;
+	if (run_outstanding_load(document, &o, &ignored) < 0)
+		return true;
+	for (const json *it = json_first(o.open); it; it = json_next(it)) {
+		const char *agent = json_get_str(it, "agent");
+
+		found |= id ? json_str_is(it, "id", id)
+			    : strcmp(agent ? agent : "script-runner", r->type) == 0;
+	}
+	return found;
+}
+
+/* That of the same request may be corrected. */
+static int refuse_other(
+	struct writing *w, const struct dispatch_result *old, struct str text, struct error *err)
+{
+	const struct dispatch_result *r = &w->result;
+	const char *id;
+
+	if (find_result_request(w, old, text, &id, err) < 0)
+		return -1;
+	if ((strcmp(old->task, r->task) == 0 &&
+		    (id && r->request ? strcmp(id, r->request) == 0
+				      : strcmp(old->type, r->type) == 0)) ||
+		!result_is_outstanding(w, old, id))
+		return 0;
+	return error_set(err, ERR_STATE,
+		"'%s' is the result of '%.60s' for '%.100s', which no tick has taken yet: take it "
+		"with 'dev-team tick --continue-from-result', or remove it",
+		w->file, old->type, old->task);
+}
+
+static int replace_result(void *data, struct str old, struct buf *fresh, struct error *err)
+{
+	struct writing *w = data;
+	struct dispatch_result r;
+	struct error ignored;
+	int rc = dispatch_parse(w->arena, w->file, old, &r, &ignored) < 0
+			 ? 0
+			 : refuse_other(w, &r, old, err);
+
+	buf_add(fresh, w->text);
+	json_free(&r.all);
+	return rc;
+}
+
 static int run_write(struct invocation *in, struct error *err)
 {
 	CLEANUP(buf_release) struct buf output = BUF_INIT, text = BUF_INIT;
 	const struct result_options *o = in->values;
 	CLEANUP(json_free) json *all = NULL;
-	struct dispatch_result ignored;
+	struct writing w = {.arena = in->arena};
 	const char *repo, *dir;
 	int rc;
 
@@ -64,14 +148,18 @@ static int run_write(struct invocation *in, struct error *err)
 		JSON_TIME("writtenAt", clock_now()));
 	if (add_parsed(o->parsed, all, err) < 0)
 		return -1;
-	json_print(&text, all);
-	rc = dispatch_parse(in->arena, "result", buf_str(&text), &ignored, err);
-	json_free(&ignored.all);
+	json_print_pretty(&text, all);
+	w.text = buf_str(&text);
+	rc = dispatch_parse(in->arena, "result", w.text, &w.result, err);
+	json_free(&w.result.all);
 	if (rc < 0 || locate_repository(in->arena, o->repo, &repo, err) < 0 ||
-		locate_artifacts(in->arena, o->artifacts, repo, &dir, err) < 0 ||
-		artifact_write(dir, ORCHESTRATOR_SCOPE, DISPATCH_RESULT, all, err) < 0)
+		status_directory(in->arena, repo, &w.items, err) < 0 ||
+		locate_artifacts(in->arena, o->artifacts, repo, &dir, err) < 0)
 		return -1;
-	buf_addf(in->out, "%s/" ORCHESTRATOR_SCOPE "/" DISPATCH_RESULT "\n", dir);
+	w.file = arena_printf(in->arena, "%s/" ORCHESTRATOR_SCOPE "/" DISPATCH_RESULT, dir);
+	if (artifact_edit(dir, ORCHESTRATOR_SCOPE, DISPATCH_RESULT, replace_result, &w, err) < 0)
+		return -1;
+	buf_addf(in->out, "%s\n", w.file);
 	return 0;
 }
 

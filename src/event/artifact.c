@@ -252,8 +252,6 @@ int artifact_edit(const char *dir, const char *issue, const char *name,
 	if (lock_issue(dir, issue, &lock, err) < 0 ||
 		artifact_read_text(dir, issue, name, &old, &missing, err) < 0)
 		return -1;
-	if (missing)
-		return error_set(err, ERR_STATE, "there is no '%s' in '%s'", name, dir);
 	if (edit(data, buf_str(&old), &fresh, err) < 0)
 		return -1;
 	return artifact_replace(dir, issue, name, buf_str(&fresh), err);

@@ -49,9 +49,8 @@ int artifact_read_text(const char *dir, const char *issue, const char *name, str
 int artifact_append(
 	const char *dir, const char *issue, const char *name, const json *line, struct error *err);
 /*
- * Replaces the file with `fresh`, which `edit` makes from the old text, under the lock that
- * artifact_append() takes too. -1: the file is unchanged; ERR_STATE without a file, else the error
- * of `edit`.
+ * Replaces the file with `fresh`, which `edit` makes from the old text ("" without a file), under
+ * the lock that artifact_append() takes too. -1: the file is unchanged, also if `edit` says so.
  */
 int artifact_edit(const char *dir, const char *issue, const char *name,
 	int (*edit)(void *data, struct str old, struct buf *fresh, struct error *err), void *data,

@@ -233,11 +233,12 @@ static int add_line(void *data, struct str old, struct buf *fresh, struct error 
 
 SCRATCH_TEST(a_file_is_edited_whole_or_not)
 {
-	assert_fails(artifact_edit(at("art"), "A-1", "x", add_line, NULL, &err), err, ERR_STATE);
-	assert_int_equal(artifact_write_text(at("art"), "A-1", "x", STR("one\n"), &err), 0);
+	assert_fails(artifact_edit(at("art"), "A-1", "x", add_line, base, &err), err, ERR_CHECK);
+	assert_false(path_exists(at("art/A-1/x")));
+	assert_int_equal(artifact_edit(at("art"), "A-1", "x", add_line, NULL, &err), 0);
 	assert_int_equal(artifact_edit(at("art"), "A-1", "x", add_line, NULL, &err), 0);
 	assert_fails(artifact_edit(at("art"), "A-1", "x", add_line, base, &err), err, ERR_CHECK);
-	assert_string_equal(scratch_read("art/A-1/x"), "one\nmore\n");
+	assert_string_equal(scratch_read("art/A-1/x"), "more\nmore\n");
 }
 
 enum { WRITERS = 6, EACH = 25 };
