@@ -72,20 +72,22 @@ struct backlog_reader {
 	struct buf *text; /* of one file */
 };
 
-static void read_task(struct backlog_reader *r, const char *dir, const char *name, bool completed)
+static void read_task(struct backlog_reader *r, const char *path, bool completed)
 {
 	struct arena *a = r->out->arena;
-	const char *file = path_join(a, dir, name);
+	bool bad = str_utf8_fault(str_of(path)) != 0;
+	const char *file = bad ? arena_printable(a, str_of(path), SIZE_MAX) : path;
 	struct error err;
 	struct task t;
+	int rc;
 
 	buf_clear(r->text);
-	if (sys_read_file(r->text, path_join(a, r->out->repo, file), FILE_MAX, NULL, &err) < 0) {
-		task_parse(a, file, STR(""), &t);
+	rc = bad ? error_set(&err, ERR_INPUT, "the name is not UTF-8: rename the file")
+		 : sys_read_file(r->text, path_join(a, r->out->repo, file), FILE_MAX, NULL, &err);
+	task_parse(a, file, rc < 0 ? STR("") : buf_str(r->text), &t);
+	if (rc < 0) {
+		error_place(&err, file, 1, 1);
 		t.faults.items[0] = err;
-		error_place(&t.faults.items[0], file, 1, 1);
-	} else {
-		task_parse(a, file, buf_str(r->text), &t);
 	}
 	t.completed = completed;
 	vec_push_in(a, &r->tasks, t);
@@ -111,15 +113,14 @@ static int backlog_read_directory(
 		return missing ? 0 : -1;
 	vec_reserve_in(a, &r->tasks, names.n);
 	for (size_t i = 0; i < names.n; i++) {
-		const char *name = names.items[i];
+		const char *name = names.items[i], *path = path_join(a, dir, name);
 
 		if (is_markdown(name) && (below || !str_ends(str_of(name), ".md")))
-			vec_push_in(a, &r->out->strays, path_join(a, dir, name));
+			vec_push_in(a, &r->out->strays, arena_printable(a, str_of(path), SIZE_MAX));
 		else if (is_markdown(name))
-			read_task(r, dir, name, completed);
+			read_task(r, path, completed);
 		else if (!below)
-			(void)backlog_read_directory(
-				r, path_join(a, dir, name), completed, true, &ignored);
+			(void)backlog_read_directory(r, path, completed, true, &ignored);
 	}
 	return 0;
 }
