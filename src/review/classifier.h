@@ -47,9 +47,9 @@ enum { DIFF_MAX = 256 << 20, DIFF_FILES_MAX = 100000 };
 int review_diff_read(struct arena *a, const char *name, struct str text, struct change_stats *out,
 	struct error *err);
 /*
- * What HEAD has changed since the merge base with `base` (a branch, a tag or a commit), regardless
- * of the repository's settings. -1: ERR_STATE, there is no such commit or not exactly one merge
- * base.
+ * What HEAD has changed since the merge base with `base` (a branch, a tag or a commit; origin/HEAD:
+ * the default branch of origin), regardless of the repository's settings. -1: ERR_STATE, there is
+ * no such commit or not exactly one merge base.
  */
 int review_diff_commits(struct arena *a, const char *repo, const char *base,
 	struct change_stats *out, struct error *err);

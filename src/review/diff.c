@@ -626,13 +626,24 @@ static int check_whole_files(struct arena *a, const char *repo, const char *cons
 	return 0;
 }
 
+/* A clone has origin/HEAD only where git has asked for the default branch. */
+static int find_base(
+	struct arena *a, const char *repo, const char *base, const char **id, struct error *err)
+{
+	struct git_default known = {0};
+
+	if (strcmp(base, "origin/HEAD") == 0 && git_read_default(a, repo, &known, err) < 0)
+		return -1;
+	return find_commit(a, repo, known.remote ? known.ref : base, id, err);
+}
+
 int review_diff_commits(struct arena *a, const char *repo, const char *base,
 	struct change_stats *out, struct error *err)
 {
 	const char *ids[2], *from;
 	CLEANUP(buf_release) struct buf text = BUF_INIT;
 
-	if (check_base(base, err) < 0 || find_commit(a, repo, base, &from, err) < 0 ||
+	if (check_base(base, err) < 0 || find_base(a, repo, base, &from, err) < 0 ||
 		find_commit(a, repo, "HEAD", &ids[1], err) < 0 ||
 		find_merge_base(a, repo, from, ids[1], &ids[0], err) < 0 ||
 		print_diff(a, repo, ids, CONTEXT_LINES, &text, err) < 0)
