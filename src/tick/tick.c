@@ -189,8 +189,7 @@ static void add_board_wait(struct tick *t, const struct task *task, const char *
 		    : "/dev-team:poll");
 }
 
-/* What a step has requested is work of the caller, or is put on the board. *idle: as *again
- * of recover_idle(). */
+/* What a step requested is the caller's work, or is put on the board. *idle: as recover_idle(). */
 static int tick_add_actions(struct tick *t, const struct task *task,
 	const struct run_step_call *step, const json *actions, bool *idle, struct error *err)
 {
@@ -312,8 +311,7 @@ static void try_item(struct tick *t, const struct task *task, const char *base)
 	t->fault = err;
 }
 
-/* An item of this id that somebody has started with another workflow is not touched. What is wrong
- * with its document, its step says. */
+/* Not one of another workflow. What is wrong with its document, its step says. */
 static bool tick_has_item(struct tick *t, const struct task *task)
 {
 	const char *document = tick_memory_document(&t->memory, task->id), *workflow;
