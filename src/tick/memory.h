@@ -56,8 +56,7 @@ const char *tick_memory_parked(const struct tick_memory *m, const struct task *t
 const char *tick_memory_until(const struct tick_memory *m, const struct task *t);
 /* Which of both keeps it from being started; NULL: none. */
 const char *tick_memory_hold(const struct tick_memory *m, const struct task *t);
-/* Gives tasks that have begun, and those whose id cannot be read, the id that is remembered: that
- * of the file, or of its name, may be in other letters. */
+/* Gives tasks that have begun, and those whose id cannot be read, the id that is remembered. */
 void tick_memory_name(const struct tick_memory *m, struct backlog *b);
 
 /* A filter does not let it start: the event if the reason is new, and once if it is stuck. */
