@@ -20,7 +20,8 @@ SCRATCH_TEST(each_copy_under_a_steady_writer_is_complete)
 	   "UPDATE "
 	   "pages SET at = at + 1; "
 	   "UPDATE t SET y = y - 5 WHERE x = 2; COMMIT;'; done | sqlite3 a) >writer.log 2>&1 &");
-	for (unsigned i = 0; i < COPIES; i++) {
+	/* At least one while the writer is within a transaction. */
+	for (unsigned i = 0; i < COPIES || !backups; i++) {
 		const char *method;
 
 		if (sqlite_copy(at("a"), at("b"), i % 2, &method, &err) < 0)
@@ -35,7 +36,6 @@ SCRATCH_TEST(each_copy_under_a_steady_writer_is_complete)
 			"b\n0\n1\n1\nok\n");
 	}
 	sh("touch stop");
-	assert_true(backups > 0);
 }
 
 UNIT_GROUP(NULL, arena_end)
