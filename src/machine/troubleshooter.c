@@ -171,17 +171,52 @@ static const char *section_fault(const struct engine_run *r, const char *section
 	return NULL;
 }
 
-/* Only the user may declare work done that its reviewers have not approved. */
-static const char *state_fault(const struct engine_run *r, const char *to)
+/* The approval behind which `to` lies: every way to it, from the workflow's first state and from
+ * the present one, leaves an approval. NULL: there is none. */
+static const char *approval_before(struct engine_run *r, const struct workflow_state *to)
+{
+	const struct workflow *w = r->e->workflow;
+	const struct workflow_state *first = workflow_state(w, w->initial),
+				    *now = workflow_state(w, engine_state(r));
+	bool *leads = arena_alloc(&r->arena, w->n_states * sizeof(*leads)), more = true;
+	const char *approval = NULL;
+
+	leads[to - w->states] = true;
+	while (more) {
+		more = false;
+		for (size_t i = 0; i < w->n_edges; i++) {
+			const struct workflow_edge *e = &w->edges[i];
+			const struct declared_state *d = w->states[e->from_state].declared;
+
+			if (!leads[e->to_state] || leads[e->from_state])
+				continue;
+			if (d && d->items->approve)
+				approval = d->name;
+			else
+				leads[e->from_state] = more = true;
+		}
+	}
+	return leads[first - w->states] || (now && leads[now - w->states]) ? NULL : approval;
+}
+
+/* Only the user may declare work done that its reviewers have not approved, or pass an approval. */
+static const char *state_fault(struct engine_run *r, const char *to)
 {
 	const struct workflow_state *st = workflow_state(r->e->workflow, to);
+	const char *approval;
 
 	if (!st)
 		return "no such state in the workflow";
-	if (st->terminal && strcmp(to, "done") == 0 &&
-		!context_get(r->doc, "troubleshooter_input").n)
+	if (context_get(r->doc, "troubleshooter_input").n)
+		return NULL;
+	if (st->terminal && strcmp(to, "done") == 0)
 		return "only the user can say that it is done: answer needs_user_input first";
-	return NULL;
+	approval = approval_before(r, st);
+	return approval ? arena_printf(&r->arena,
+				  "it lies behind the approval '%s', which only a person gives: "
+				  "answer needs_user_input first",
+				  approval)
+			: NULL;
 }
 
 /* An iteration whose section exists already would count as answered without being requested; so

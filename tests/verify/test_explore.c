@@ -441,6 +441,43 @@ EXPLORE_TEST(no_task_is_approved_against_a_reviewer_or_the_evidence)
 	}
 }
 
+/* ---- approvals ---- */
+
+static unsigned passed; /* by a change after the user's answer */
+
+static int approved_invoke(
+	struct simulator *s, const struct simulator_call *c, json **printed, struct error *err)
+{
+	CLEANUP(context_release) struct context before = {0}, after = {0};
+	bool looks = !c->action && !c->key && simulator_read(s, &before, err) == 0;
+
+	if (simulator_invoke(s, c, printed, err) < 0)
+		return -1;
+	if (!looks || simulator_read(s, &after, err) < 0 ||
+		!str_is(context_get(&before, "state"), "build") ||
+		!str_is(context_get(&after, "state"), "deploy"))
+		return 0;
+	assert_true(context_get(&before, WIRE_INPUT_KEY).n);
+	passed++;
+	return 0;
+}
+
+EXPLORE_TEST(no_change_by_the_troubleshooter_gets_past_an_approval)
+{
+	struct simulator_kind kind = simulator_in_memory;
+	struct explore_options options = {.changes = 1, .states = EXPLORE_STATES};
+
+	kind.invoke = approved_invoke;
+	load("---\nevidence: []\n" FEW_REPEATS "states:\n  release: {approve: it}\n" AGENT(
+		"build", "Built", "good: on") AGENT("deploy", "Deployed",
+		"good: on") "---\n" FLOW("init --> build : go\nbuild --> release : on\n"
+					 "release --> deploy : approved\nrelease --> build : "
+					 "rejected\ndeploy --> done : on\n"));
+	passed = 0;
+	explore_graph_build(&g, &w, &options, &kind);
+	assert_true(g.complete && passed);
+}
+
 /* ---- keys ---- */
 
 #define ACTION(section, more)                                                                      \
