@@ -715,6 +715,10 @@ int engine_evidence_at_end(struct engine_run *r, const char **fault, struct erro
 		return 0;
 	if (load_facts(r, err) < 0)
 		return -1;
+	if (!r->place.directory && r->e->environment->enter && !json_get(r->facts, "done")) {
+		*fault = "the item has no worktree yet"; /* a fork, or its state was set by hand */
+		return 0;
+	}
 	if (!json_str_is(r->facts, "done", success_text(r, k.at_end)) &&
 		examine_claims(r, &k, err) < 0)
 		return -1;

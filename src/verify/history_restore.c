@@ -111,11 +111,12 @@ static json *renamed_action(struct fork *r, const json *action, bool carried)
 }
 
 /* A script gives its result for one work item and one directory; the troubleshooter's is found in
- * its log by the id. */
+ * its log by the id; a pull request is of one branch. */
 static bool is_carried(const struct fork *r, const json *action)
 {
 	return action_answered(&r->doc, action) && !action_is_observed(action) &&
-	       !action_is_troubleshooter(action);
+	       !action_is_troubleshooter(action) &&
+	       !json_str_is(action, "write_section", CONTEXT_PULL_REQUEST);
 }
 
 /* No agent works for the new work item, so actions without an answer are dropped. */
@@ -156,6 +157,16 @@ static void rename_title(const struct fork *r, struct buf *text)
 	buf_add(text, str_sub(s, at + old.len, s.n));
 }
 
+/* What names the parent, the branch or the actions of the original. */
+static void drop_relations(struct context *c)
+{
+	static const char *const keys[] = {"parent", "landed", "cancelled", "pr_url"};
+
+	for (size_t i = 0; i < COUNT(keys); i++)
+		context_set(c, keys[i], (struct str){0});
+	context_remove(c, CONTEXT_PULL_REQUEST);
+}
+
 static int render_fork(struct fork *r, int64_t now, struct buf *out, struct error *err)
 {
 	struct context *c = &r->doc;
@@ -166,7 +177,10 @@ static int render_fork(struct fork *r, int64_t now, struct buf *out, struct erro
 	context_set(c, "work_item_id", str_of(r->id));
 	context_set(c, "started", str_of(ts));
 	context_set(c, "last_updated", str_of(ts));
-	if (rename_actions(r, err) < 0 || context_render(c, out, NULL, err) < 0)
+	if (rename_actions(r, err) < 0)
+		return -1;
+	drop_relations(c);
+	if (context_render(c, out, NULL, err) < 0)
 		return -1;
 	rename_title(r, out);
 	return context_check(c, buf_str(out), err);

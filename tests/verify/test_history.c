@@ -156,6 +156,21 @@ REPLAY_TEST(a_fork_keeps_answers)
 	assert_string_equal(summary(), "ADR-8/signoff/4");
 }
 
+REPLAY_TEST(a_fork_has_no_pull_request)
+{
+	struct history_forked made;
+
+	by_hand("reviewing", "", "");
+	assert_int_equal(step_as("ADR-7", false, NULL), 0);
+	answer("ADR-7/reviewing/1", "pr_created", "https://git.example/o/r/pull/7");
+	t.path = fork_as("ADR-8", last_rev(), &made);
+	assert_non_null(t.path);
+	assert_int_equal(made.carried, 0);
+	assert_section(CONTEXT_PULL_REQUEST, "");
+	assert_int_equal(step_as("ADR-8", false, NULL), 0);
+	assert_string_equal(summary(), "ADR-8/reviewing/2");
+}
+
 REPLAY_TEST(a_fork_calls_the_troubleshooter_again)
 {
 	struct history_forked made;
