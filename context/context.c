@@ -214,6 +214,46 @@ void context_set_count(struct context *c, const char *key, unsigned long value)
 		set_raw(c, key, str_of(text));
 }
 
+/* ---- keys that only people write ---- */
+
+static bool is_peoples(struct str key)
+{
+	return !context_owns(key) || str_is(key, "user_note") || str_is(key, "test_log");
+}
+
+/* A text, or a list or map that can be copied as it is: in brackets on one line, and without a
+ * reference to another value. */
+static bool is_portable(const struct field *f)
+{
+	if (!f->node || f->node->kind == YAML_SCALAR)
+		return !str_starts(f->value, "*") || f->to - f->from != f->value.n;
+	if (!strchr("[{", f->value.p[0]))
+		return false;
+	for (size_t i = 0; i < f->value.n; i++)
+		if (strchr("\n&*!#", f->value.p[i]))
+			return false;
+	return true;
+}
+
+void context_take_keys(struct context *to, const struct context *before,
+	const struct context *after, const struct context *now)
+{
+	for (size_t i = 0; i < after->fields.n; i++) {
+		const struct field *f = &after->fields.items[i];
+		const char *key = f->key.p;
+		struct field *old = context_field(to, key);
+
+		if (!is_peoples(f->key) || !path_is_id(f->key) || !is_portable(f) ||
+			(old && !is_portable(old)) || str_eq(f->value, context_get(before, key)) ||
+			!str_eq(f->value, context_get(now, key)))
+			continue;
+		context_set(to, key, f->value);
+		old = context_field(to, key);
+		if (old)
+			old->raw = f->node && f->node->kind != YAML_SCALAR;
+	}
+}
+
 /* ---- numbers of actions and visits by state, of failures by section ---- */
 
 /* As the file has it, in whatever YAML style, or as it was set since. */

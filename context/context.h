@@ -65,6 +65,10 @@ struct str context_get(const struct context *c, const char *key);
 bool context_has(const struct context *c, const char *key);
 /* A counter; 0 when absent or empty. (Checked when the document was parsed.) */
 unsigned long context_count(const struct context *c, const char *key);
+/* Gives `to` each value of a key that differs from that in `before`, that `after` and `now` have,
+ * and that only people write. A list or map must be on one line. */
+void context_take_keys(struct context *to, const struct context *before,
+	const struct context *after, const struct context *now);
 /* How many fixes there were; the next one is the section `Fix N` with N = 1 + this. */
 unsigned long context_fixes(const struct context *c);
 void context_set(struct context *c, const char *key, struct str value);

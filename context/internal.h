@@ -10,8 +10,8 @@ struct field {
 	struct str key;
 	struct yaml *node; /* NULL: added since */
 	size_t from, to;
-	struct str value; /* what get() says; of a list or map: its text in the file */
-	bool changed;
+	struct str value;  /* what get() says; of a list or map: its text in the file */
+	bool changed, raw; /* raw: the value is written as it is */
 };
 
 /* A section; sentinel line is from..body, content body..to. */

@@ -18,9 +18,9 @@ static void render_keep(const struct context *c, struct render_output *out, size
 
 static void render_add_value(struct buf *out, const struct field *f)
 {
-	if (f->value.n && f->value.p[0] == '{' &&
-		(str_is(f->key, "attempts") || str_is(f->key, "visits") ||
-			str_is(f->key, "failures")))
+	if (f->raw || (f->value.n && f->value.p[0] == '{' &&
+			      (str_is(f->key, "attempts") || str_is(f->key, "visits") ||
+				      str_is(f->key, "failures"))))
 		buf_add(out, f->value);
 	else
 		yaml_add_scalar(out, f->value);

@@ -146,9 +146,9 @@ const struct verb verb_retry = {
 		"Puts the document back to the last request (with STATE: to the last one of that "
 		"state, also if the item has not failed; in a state whose actions wait for each "
 		"other, all answers stay that are good), lets failures and fixes count from 0 "
-		"again, and runs "
-		"the item with the options of its last 'dev-team run'. The replaced document stays "
-		"in the history; commits and files stay. Remove the cause first.",
+		"again, and runs the item with the options of its last 'dev-team run'. What you "
+		"have edited since in sections, notes and keys of your own stays, and the replaced "
+		"document in the history; commits and files stay. Remove the cause first.",
 	.examples = "dev-team retry ADR-1\n"
 		    "dev-team retry ADR-1 implementing",
 	.words = "ID [STATE]",

@@ -43,10 +43,10 @@ const char *failure_note(struct arena *a, const struct context *c, const char *a
 /* Adds a line `ID: REASON` for each failure of the action that writes `section` since it began to
  * fail, of a state with an order. */
 void failure_add_attempts(struct buf *out, const struct context_file *f, const char *section);
-/* For another attempt, in one commit: the document is again that of revision `to`, whose text is
- * `text` (to 0: it stays), and the counters of failures and fixes begin at 0 again. The next
- * section `Fix N` keeps its number, because the text of an earlier one would count as its answer.
- * For context_update(). */
+/* For another attempt, in one commit: the document is `text`, that of revision `to` with what
+ * people have edited since (to 0: it stays), and the counters of failures and fixes begin at 0
+ * again. The next section `Fix N` keeps its number, because the text of an earlier one would count
+ * as its answer. For context_update(). */
 int failure_retry(struct context_file *f, int64_t to, struct str text, struct error *err);
 
 /* The end of the script's log that a section names after `log: `: whole lines, at most

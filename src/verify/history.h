@@ -83,7 +83,8 @@ struct history_attempt {
  * For another attempt: puts the document back to the revision of a request; 0: it stays. In a state
  * whose actions wait for each other that is the last document in the state, without the answers
  * that are not good and those behind them, so that just these and what is missing are requested
- * again. `h` is not used with 0.
+ * again. What people have edited since is edited again: sections, and keys that only they write.
+ * `h` is not used with 0.
  */
 int history_put_back(
 	const struct history_attempt *h, struct context_file *f, int64_t rev, struct error *err);

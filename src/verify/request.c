@@ -104,13 +104,109 @@ static int keep_good(
 	return context_render(&doc, text, NULL, err);
 }
 
+/* ---- what people have changed since ---- */
+
+struct edits {
+	struct arena *arena;
+	const struct context *now;
+	struct context *to;    /* what is put back */
+	const json *actions;   /* its actions */
+	VEC(const char *) own; /* sections that people have added */
+};
+
+static bool is_own(const struct edits *e, const char *section)
+{
+	for (size_t i = 0; i < e->own.n; i++)
+		if (strcmp(e->own.items[i], section) == 0)
+			return true;
+	return context_has_section(e->to, section);
+}
+
+/* What an outstanding action is to write would count as its answer; so would, later, a section that
+ * an agent has written since, edited or not. */
+static void take_sections(struct edits *e, const struct context *before,
+	const struct context *after, const struct context *names, const json *asked)
+{
+	for (size_t i = 0; i < context_sections(names); i++) {
+		const char *name = arena_dup(e->arena, context_section_name(names, i));
+		struct str text = context_section(after, name);
+
+		if (action_writing(e->actions, name) || action_writing(asked, name) ||
+			strcmp(name, CONTEXT_ACTIONS) == 0)
+			continue;
+		if (text.n && !context_has_section(before, name))
+			vec_push_in(e->arena, &e->own, name);
+		if (!str_eq(text, context_section(before, name)) &&
+			str_eq(text, context_section(e->now, name)) && is_own(e, name))
+			context_put(e->to, name, text);
+	}
+}
+
+/* From a hand edit or a `context set`, what was not changed again. */
+static void take_edit(struct edits *e, const struct context *before, const struct context *after)
+{
+	CLEANUP(json_free) json *asked = NULL;
+	struct error ignored;
+
+	(void)action_load(before, &asked, &ignored);
+	take_sections(e, before, after, after, asked);
+	take_sections(e, before, after, before, asked);
+	context_take_keys(e->to, before, after, e->now);
+}
+
+/* The edits since `rev`. A document that could not be read was corrected by the next edit. */
+static int take_edits(
+	const struct history_place *place, int64_t rev, struct edits *e, struct error *err)
+{
+	CLEANUP(history_close) struct history p = {0};
+	CLEANUP(context_release) struct context before = {0};
+	int rc = history_open(&p, place, &(struct store_range){.from = rev, .texts = true}, err);
+
+	while (rc >= 0 && (rc = history_next(&p, err)) > 0) {
+		struct context after = {0};
+		const char *op = json_get_str(p.commit.note, "op");
+		struct error ignored;
+
+		if (p.changed &&
+			context_parse(&after, place->path, buf_str(&p.document), &ignored) == 0) {
+			if (op && p.commit.rev > rev && (!strcmp(op, "edit") || !strcmp(op, "set")))
+				take_edit(e, &before, &after);
+			context_release(&before);
+			before = after;
+		} else {
+			context_release(&after);
+		}
+	}
+	return rc;
+}
+
+static int keep_edits(const struct history_attempt *h, const struct context *now, int64_t rev,
+	struct buf *text, struct error *err)
+{
+	CLEANUP(context_release) struct context to = {0};
+	CLEANUP(json_free) json *actions = NULL;
+	struct edits e = {.arena = h->arena, .now = now, .to = &to};
+
+	if (context_parse(&to, h->place.path, buf_str(text), err) < 0 ||
+		action_load(&to, &actions, err) < 0)
+		return -1;
+	e.actions = actions;
+	if (take_edits(&h->place, rev, &e, err) < 0)
+		return -1;
+	if (!to.changed)
+		return 0;
+	buf_clear(text);
+	return context_render(&to, text, NULL, err);
+}
+
 int history_put_back(
 	const struct history_attempt *h, struct context_file *f, int64_t rev, struct error *err)
 {
 	CLEANUP(buf_release) struct buf text = BUF_INIT;
 
 	if (rev && (history_document(&h->place, rev, &text, NULL, err) < 0 ||
-			   (h->workflow && keep_good(h, &text, &rev, err) < 0)))
+			   (h->workflow && keep_good(h, &text, &rev, err) < 0) ||
+			   keep_edits(h, &f->doc, rev, &text, err) < 0))
 		return -1;
 	return failure_retry(f, rev, buf_str(&text), err);
 }
