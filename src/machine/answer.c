@@ -60,10 +60,40 @@ bool answer_is_recorded(const struct context_file *f, const char *id)
 	return event != NULL;
 }
 
-int answer_refuse_stale(const struct context_file *f, const char *id, struct error *err)
+static bool is_outstanding(const struct context_file *f, const char *id)
+{
+	CLEANUP(json_free) json *array = NULL;
+	struct error ignored;
+
+	return action_load(&f->doc, &array, &ignored) == 0 && action_find(array, id);
+}
+
+/* The dispatch of what a take-over asks for instead. NULL: there is none, or it was dropped without
+ * an answer. */
+static json *machine_answer_find_replacement(const struct context_file *f, const char *id)
 {
 	const char *const members[] = {"type", "dispatch", "instead_of", id, NULL};
-	CLEANUP(json_free) json *event = machine_answer_find_event(f, "\"instead_of\":", members);
+	json *event = machine_answer_find_event(f, "\"instead_of\":", members);
+	const char *other = json_get_str(event, "action");
+
+	if (other && !is_outstanding(f, other) && !answer_is_recorded(f, other))
+		json_free(&event);
+	return event;
+}
+
+bool answer_is_dropped(const struct context_file *f, const char *id)
+{
+	CLEANUP(json_free) json *event = NULL;
+
+	if (is_outstanding(f, id))
+		return false;
+	event = machine_answer_find_replacement(f, id);
+	return !event;
+}
+
+int answer_refuse_stale(const struct context_file *f, const char *id, struct error *err)
+{
+	CLEANUP(json_free) json *event = machine_answer_find_replacement(f, id);
 	const char *owner = json_get_str(event, "owner");
 	if (!owner)
 		return error_set(err, ERR_STATE,
@@ -78,14 +108,11 @@ int answer_refuse_stale(const struct context_file *f, const char *id, struct err
 static bool machine_answer_was_requested(const struct context_file *f, const char *id)
 {
 	CLEANUP(arena_release) struct arena a = {0};
-	CLEANUP(json_free) json *array = NULL;
-	struct error ignored;
 	struct str part;
 	unsigned long n = action_number(id, &part);
 
 	return (n && n <= context_attempts(&f->doc, arena_dup(&a, part))) ||
-	       (action_load(&f->doc, &array, &ignored) == 0 && action_find(array, id)) ||
-	       answer_is_recorded(f, id);
+	       is_outstanding(f, id) || answer_is_recorded(f, id);
 }
 
 int answer_check_requested(const struct context_file *f, const char *id, struct error *err)

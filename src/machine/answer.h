@@ -60,6 +60,11 @@ int answer_record_file(struct arena *a, const char *context_file, struct answer_
 /* True if the journal has an answer to action `id`. Reads the whole journal. */
 bool answer_is_recorded(const struct context_file *f, const char *id);
 
+/* True if nobody waits for the answer any more, such as after `cancel`: action `id` is not
+ * outstanding, and no take-over has asked for another one instead that is outstanding or has an
+ * answer. Reads the whole journal. */
+bool answer_is_dropped(const struct context_file *f, const char *id);
+
 /*
  * Refuses with ERR_STATE what record calls foreign: the id of another work item, and one that was
  * never requested. f is open for writing, or has recalled its counts.
@@ -68,7 +73,7 @@ int answer_check_requested(const struct context_file *f, const char *id, struct 
 
 /*
  * Refuses action `id`, which is not outstanding: always -1 with ERR_STATE. The message names the
- * action that replaced it after a take-over. Reads the whole journal.
+ * action that replaced it after a take-over, unless that was dropped. Reads the whole journal.
  */
 int answer_refuse_stale(const struct context_file *f, const char *id, struct error *err);
 

@@ -327,6 +327,16 @@ static bool is_ci_failure(const char *word)
 	return strcmp(word, "failed") == 0 || strcmp(word, "checks_failed") == 0;
 }
 
+/* What is refused then does not end the run: the next step finds how the item goes on. */
+static bool is_dropped(const struct run_item *r, const struct run_action *p)
+{
+	CLEANUP(context_close) struct context_file f = {0};
+	struct error ignored;
+
+	return context_open(&f, r->call.context_file, CONTEXT_READ_ONLY, &ignored) == 0 &&
+	       answer_is_dropped(&f, id_of(p));
+}
+
 int run_action_execute(const struct run_item *r, const struct run_action *p,
 	struct run_outcome *out, struct error *err)
 {
@@ -342,6 +352,11 @@ int run_action_execute(const struct run_item *r, const struct run_action *p,
 		rc = call_agent(&a, r, p, out, err);
 	else
 		rc = run_script(&a, r, p, out->word, err);
+	if (rc < 0 && !run_interrupt_caught() && is_dropped(r, p)) {
+		error_print(err);
+		(void)snprintf(out->word, sizeof(out->word), "refused");
+		rc = 0;
+	}
 	/* The workflow has an edge for it; a stage may stop the run instead. */
 	if (rc == 0 && action_kind(p->action) == ACTION_SCRIPT && is_ci_failure(out->word))
 		rc = run_failure_end(
