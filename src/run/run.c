@@ -8,7 +8,6 @@
 #include "src/base/json.h"
 #include "src/event/event.h"
 #include "src/machine/engine.h"
-#include "src/machine/wait.h"
 #include "src/merge/gate.h"
 #include "src/setup/setup.h"
 #include "src/run/run_internal.h"
@@ -302,22 +301,6 @@ static void take_outcome(void *data, size_t item, int status, struct str report)
 
 /* ---- a step of an item ---- */
 
-/* `done`: as was printed of the item. Of several children that wait, the first to go on counts. */
-static bool still_waits(const char *document, const json *done)
-{
-	CLEANUP(context_close) struct context_file f = {0};
-	const json *children = json_get(done, "children");
-	struct error ignored;
-
-	for (const json *c = json_first(children); c; c = json_next(c))
-		if (json_get(c, "until") && !still_waits(json_get_str(c, "context_file"), c))
-			return false;
-	if (children)
-		return true;
-	return context_open(&f, document, CONTEXT_READ_ONLY, &ignored) == 0 &&
-	       wait_is_open(&f.doc, clock_now());
-}
-
 /* `first`: of an array that is `done`. */
 static void take_done(struct run_loop *l, struct run_work *w, const json *first)
 {
@@ -577,7 +560,7 @@ static void advance(struct run_loop *l)
 
 		if (w->phase == WORK_QUEUED && l->active < l->max)
 			begin_work(l, w);
-		if (w->phase == WORK_WAITS && !still_waits(w->of.call.context_file, w->done)) {
+		if (w->phase == WORK_WAITS && !run_still_waits(w->of.call.context_file, w->done)) {
 			w->phase = WORK_ACTIVE;
 			w->due = true;
 			if (!w->gate_busy)

@@ -129,6 +129,9 @@ int run_end_children(struct arena *a, const struct run_step_call *call,
 /* The workflow of a child, as the workflow `parent` names it: a path is relative to that file. */
 int run_child_workflow(struct arena *a, const char *parent, const char *name, const char *root,
 	const char *repo, const char **path, struct error *err);
+/* Whether the item waits still. `done`: as was printed of it. Of several children the first to go
+ * on counts. */
+bool run_still_waits(const char *document, const json *done);
 /* The action that waits for the end of the item of this document; NULL: none. */
 const char *run_parent_action(struct arena *a, const char *document);
 /* The document of the item that is above all others of this one, which may not be saved yet; its

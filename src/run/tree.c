@@ -8,6 +8,7 @@
  * next call finds the same children and records the same answers.
  */
 #include "context/lease.h"
+#include "src/base/clock.h"
 #include "src/base/number.h"
 #include "src/graph/manifest.h"
 #include "src/machine/answer.h"
@@ -506,6 +507,27 @@ json *run_waiting(const json *waits, size_t unlisted)
 	return JSON_OBJECT(JSON_TEXT("action", "done"), JSON_TEXT("result", "waiting"),
 		JSON_TEXT("reason", reason.s), JSON_IF(until, JSON_TEXT("until", until)),
 		JSON_IF(!until, JSON_TEXT("for", first)), JSON_VALUE("children", json_copy(waits)));
+}
+
+bool run_still_waits(const char *document, const json *done)
+{
+	CLEANUP(context_close) struct context_file f = {0};
+	const json *children = json_get(done, "children");
+	bool approval = json_str_is(done, "for", "approval"), asks = json_get(done, "question");
+	struct error ignored;
+
+	for (const json *c = json_first(children); c; c = json_next(c))
+		if (!run_still_waits(json_get_str(c, "context_file"), c))
+			return false;
+	if (children || (json_get(done, "for") && !approval && !asks))
+		return true;
+	if (context_open(&f, document, CONTEXT_READ_ONLY, &ignored) < 0)
+		return false;
+	if (approval)
+		return action_awaits_approval(&f.doc);
+	return asks ? context_get(&f.doc, "question").n &&
+			       !context_get(&f.doc, "troubleshooter_input").n
+		    : wait_is_open(&f.doc, clock_now());
 }
 
 /* Nothing can be done but what people, time or other sessions do. */
