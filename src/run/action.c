@@ -346,6 +346,8 @@ int run_action_execute(const struct run_item *r, const struct run_action *p,
 	int rc;
 
 	*out = (struct run_outcome){.usage = USAGE_NONE};
+	if (agent || (p->entry && !p->turn->exec)) /* the guard of a script has a lock of its own */
+		run_place_hold(run_action_directory(r, p->action));
 	if (p->entry && !p->turn->exec)
 		rc = play_scripted_agent(&a, r, p, out->word, err);
 	else if (!p->entry && r->real && agent)

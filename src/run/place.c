@@ -2,18 +2,23 @@
  * place.c: gives a work item its place: a worktree of the pool on a branch of its own, which begins
  * at the remote's default branch, or the user's checkout (checkout.c).
  */
+#include <fcntl.h>
 #include <inttypes.h>
 #include <limits.h>
 #include <sys/stat.h>
+#include "src/base/clock.h"
 #include "src/base/number.h"
 #include "src/local/local.h"
 #include "src/setup/setup.h"
 #include "src/run/run_internal.h"
+#include "src/run/status.h"
 #include "src/store/disk.h"
 #include "src/sys/git.h"
 #include "src/sys/path.h"
+#include "src/sys/process.h"
 
-enum { MODULES_S = 600, DIRTY_MAX = 32 << 10 };
+/* KILL comes after the grace period. */
+enum { MODULES_S = 600, DIRTY_MAX = 32 << 10, HELD_MS = PROCESS_GRACE_MS + 2000, LOOK_MS = 20 };
 
 /* ---- where the branch begins ---- */
 
@@ -687,5 +692,77 @@ int run_place_enter(void *data, struct arena *a, const struct environment_input 
 	json_print(&after, is);
 	if (!str_eq(buf_str(&before), buf_str(&after)))
 		*answer = json_copy(is);
+	return 0;
+}
+
+/* ---- agents that a killed run has left ---- */
+
+/* A lock of the directory itself, which lasts as long as this process, and leaves no file behind.
+ */
+void run_place_hold(const char *directory)
+{
+	struct flock whole = {.l_type = F_RDLCK, .l_whence = SEEK_SET};
+	int fd = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+	if (fd >= 0)
+		(void)fcntl(fd, F_OFD_SETLK, &whole);
+}
+
+static bool place_is_held(const char *directory)
+{
+	CLEANUP(base_close) int fd = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	struct flock whole = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
+
+	return fd >= 0 && fcntl(fd, F_OFD_GETLK, &whole) == 0 && whole.l_type != F_UNLCK;
+}
+
+struct place_holder {
+	const char *directory; /* resolved */
+	pid_t pid;
+};
+
+static void find_holder(const struct process_info *info, void *arg)
+{
+	struct place_holder *h = arg;
+
+	if (!h->pid && process_has_locked(info->pid, h->directory))
+		h->pid = info->pid;
+}
+
+static int wait_for_place(struct arena *a, const char *directory, const char *id, struct error *err)
+{
+	int64_t until = clock_ticks() + HELD_MS;
+	struct place_holder h = {.directory = path_real(a, directory)};
+
+	for (bool said = false; place_is_held(directory); said = true) {
+		if (!said) {
+			process_each(find_holder, &h);
+			error_log("dev-team: %s waits until process %ld ends its work in '%s'", id,
+				(long)h.pid, directory);
+		}
+		if (run_interrupt_wait(LOOK_MS) || clock_ticks() >= until)
+			return status_refuse_beside(h.pid, id, directory, err);
+	}
+	return 0;
+}
+
+int run_place_wait(struct arena *a, const char *document, const char *id, struct error *err)
+{
+	CLEANUP(context_close) struct context_file f = {0};
+	struct run_begun_list children;
+	struct item_place place;
+	struct error ignored;
+
+	if (!path_exists(document) || status_check_free(a, document, id, &ignored) < 0 ||
+		context_open(&f, document, CONTEXT_READ_ONLY, &ignored) < 0 ||
+		place_load(a, &f, &place, &ignored) < 0)
+		return 0;
+	if (place.directory && !place.in_place && !context_get(&f.doc, "outcome").n &&
+		wait_for_place(a, place.directory, id, err) < 0)
+		return -1;
+	children = run_begun_children(a, &f);
+	for (size_t i = 0; i < children.n; i++)
+		if (run_place_wait(a, children.items[i].document, children.items[i].id, err) < 0)
+			return -1;
 	return 0;
 }

@@ -450,6 +450,8 @@ static int prepare_work(struct run_loop *l, struct run_work *w)
 	return run_step_resolve(l->arena, call, &w->err) < 0 ||
 			       check_ended(l->arena, &w->of, workflow, &w->err) < 0 ||
 			       check_above(l->arena, call, &w->err) < 0 ||
+			       run_place_wait(l->arena, call->context_file, call->id, &w->err) <
+				       0 ||
 			       run_setup(l->arena, &w->of, &w->err) < 0
 		       ? -1
 		       : 0;

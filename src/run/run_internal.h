@@ -203,6 +203,13 @@ void run_quota_settle(struct arena *a, const struct run_item *r, const json *act
 void run_quota_limit(struct arena *a, const struct run_item *r, const json *action,
 	const char *harness, int64_t until);
 
+/* The process that starts an agent holds the agent's directory, as long as it lives. Best effort.
+ */
+void run_place_hold(const char *directory);
+/* Before a run starts actions: the agents of a run that was killed end within the grace period. -1:
+ * ERR_STATE, one of them works still in the worktree of the item or of a child. What somebody has,
+ * or has ended, is left to the step. */
+int run_place_wait(struct arena *a, const char *document, const char *id, struct error *err);
 /* environment.enter() */
 environment_ask run_place_enter;
 /* environment.evidence(): what an agent did to its worktree refutes its answer. */

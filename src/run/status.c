@@ -57,6 +57,14 @@ int status_check_free(struct arena *a, const char *document, const char *id, str
 	return !h.live || lease_is_dead(a, &h) ? 0 : lease_refuse(&h, id, NULL, true, err);
 }
 
+int status_refuse_beside(pid_t pid, const char *id, const char *directory, struct error *err)
+{
+	return error_set(err, ERR_STATE,
+		"process %ld still works for '%s' in '%s', although it has lost the item: wait "
+		"until it has ended, or end it ('kill %ld')",
+		(long)pid, id, directory, (long)pid);
+}
+
 int status_check_worktree_free(
 	struct arena *a, const char *document, const char *id, struct error *err)
 {
@@ -64,7 +72,6 @@ int status_check_worktree_free(
 	struct pool_choice choice = {0};
 	struct item_place place;
 	struct allocation of;
-	long pid;
 
 	/* Without a repository, or a pool in it, there is no worktree; a fault of the disk hides
 	 * one. */
@@ -78,11 +85,7 @@ int status_check_worktree_free(
 		return err->code == ERR_SYSTEM ? -1 : 0;
 	if (!of.there || !of.holder || process_name_ended(a, of.holder))
 		return 0;
-	pid = (long)process_name_pid(of.holder);
-	return error_set(err, ERR_STATE,
-		"process %ld still works for '%s' in '%s', although it has lost the item: wait "
-		"until it has ended, or end it ('kill %ld')",
-		pid, id, of.path, pid);
+	return status_refuse_beside(process_name_pid(of.holder), id, of.path, err);
 }
 
 /* When these actions were requested. */

@@ -52,6 +52,8 @@ int status_check_free(struct arena *a, const char *document, const char *id, str
  * its process lives. */
 int status_check_worktree_free(
 	struct arena *a, const char *document, const char *id, struct error *err);
+/* Refuses for that reason: always -1 with ERR_STATE. */
+int status_refuse_beside(pid_t pid, const char *id, const char *directory, struct error *err);
 /* Adds the command that continues the item: that of its last run, else that of a session; or the
  * one that approves what it waits for. */
 void status_add_continuation(struct buf *out, struct context_file *f);
