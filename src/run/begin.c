@@ -439,11 +439,11 @@ static bool is_key_of(struct arena *a, const struct run_item *r, const struct wo
 	static const char *const others[] = {CONTEXT_PULL_REQUEST, CONTEXT_TROUBLE_LOG, NULL};
 	const char *state = arena_dup(a, run_action_state(arena_dup(a, key)));
 
-	if (memchr(key.p, '/', key.n))
-		return strcmp(state, "troubleshooter") == 0 || workflow_state(w, state) ||
-		       (w->n_declared && w->declared->manifest &&
-			       workflow_item(w->declared, state));
-	if (str_starts(key, CONTEXT_FIX) || str_in(key, others))
+	if (memchr(key.p, '/', key.n)
+			? strcmp(state, "troubleshooter") == 0 || workflow_state(w, state) ||
+				  (w->n_declared && w->declared->manifest &&
+					  workflow_item(w->declared, state))
+			: str_starts(key, CONTEXT_FIX) || str_in(key, others))
 		return true;
 	for (size_t i = 0; i < w->n_states; i++) {
 		const struct step *step = steps_find(w, w->states[i].name);
