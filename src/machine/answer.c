@@ -246,6 +246,7 @@ static int apply_answer(struct context_file *f, struct answer_offer *o, struct e
 	CLEANUP(json_free) json *array = NULL, *noted = NULL;
 	const struct action_row *row;
 	const char *word = o->word;
+	bool approval;
 	json *action;
 
 	o->outcome = ANSWER_TAKEN;
@@ -257,10 +258,13 @@ static int apply_answer(struct context_file *f, struct answer_offer *o, struct e
 		return not_outstanding(f, o, err);
 	o->section = arena_dup(&f->doc.arena, str_of(json_get_str(action, "write_section")));
 	row = &action_rows[action_kind(action)];
-	if (row->no_record && !(row == &action_rows[ACTION_APPROVAL] ? !!o->person : o->ran))
+	approval = action_kind(action) == ACTION_APPROVAL;
+	if (row->no_record && !(approval ? !!o->person : o->ran))
 		return error_set(err, ERR_INPUT, "'%.200s' %s", o->id, row->no_record);
+	/* Whether a person approves or rejects, the verb says, whatever the text has. */
 	if (machine_answer_check_text(o->text, err) < 0 ||
-		action_result(&f->doc.arena, action, o->text, &word, err) < 0 ||
+		action_result(&f->doc.arena, action,
+			approval && word ? (struct str){"", 0} : o->text, &word, err) < 0 ||
 		check_updates(&f->doc, action, o->text, err) < 0)
 		return -1;
 	o->given = word;
