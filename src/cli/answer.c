@@ -28,6 +28,18 @@ static int refuse_answer(struct context_file *f, const char *id, struct error *e
 		command.s);
 }
 
+/* The next step has not taken it yet. */
+static int refuse_replacement(const struct context_file *f, const char *id, struct error *err)
+{
+	CLEANUP(buf_release) struct buf command = BUF_INIT;
+
+	buf_add_argument(&command, "echo TEXT | dev-team context set ", f->path);
+	return error_set(err, ERR_STATE,
+		"'%s' has an answer already, which its next step takes; to change it: %s "
+		"troubleshooter_input",
+		id, command.s);
+}
+
 static int answer_run(struct invocation *in, struct error *err)
 {
 	CLEANUP(context_close) struct context_file f = {0};
@@ -41,6 +53,8 @@ static int answer_run(struct invocation *in, struct error *err)
 	question = arena_str(in->arena, context_get(&f.doc, "question"));
 	if (!question.n)
 		return refuse_answer(&f, id, err);
+	if (context_get(&f.doc, "troubleshooter_input").n)
+		return refuse_replacement(&f, id, err);
 	context_close(&f);
 	f = (struct context_file){0};
 	if (read_answer(in, question, &text, err) < 0)
