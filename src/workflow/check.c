@@ -65,6 +65,36 @@ static void check_trigger(struct workflow_check *c, const struct workflow_state 
 		s->name, trigger);
 }
 
+/* Where one visit more than its limit leads; NULL: it has no limit, or no edge for that. */
+static const struct workflow_state *behind_limit(
+	const struct workflow_check *c, const struct workflow_state *s)
+{
+	const char *trigger = s->declared ? s->declared->rules.limit_trigger : NULL;
+
+	for (size_t i = 0; trigger && i < c->w->n_edges; i++) {
+		const struct workflow_edge *e = &c->w->edges[i];
+
+		if (&c->w->states[e->from_state] == s && !strcmp(e->trigger, trigger))
+			return &c->w->states[e->to_state];
+	}
+	return NULL;
+}
+
+/* Once all limits of a circle are reached, no step ends. Its first state reports it. */
+static void check_limits(struct workflow_check *c, const struct workflow_state *s)
+{
+	const char *way = arena_printf(&c->arena, "'%s'", s->name);
+	const struct workflow_state *to = behind_limit(c, s);
+
+	for (size_t n = 1; to && to > s && n < c->w->n_states; n++) {
+		way = arena_printf(&c->arena, "%s -> '%s'", way, to->name);
+		to = behind_limit(c, to);
+	}
+	if (to == s)
+		workflow_check_fault(c, s->declared->rules.limit_line, s->declared->rules.limit_col,
+			"the limits lead in a circle: %s -> '%s'", way, s->name);
+}
+
 /* The triggers of a declared state are those of its items' result words, and of its limit. */
 static void check_declared(struct workflow_check *c, const struct workflow_state *s)
 {
@@ -77,6 +107,7 @@ static void check_declared(struct workflow_check *c, const struct workflow_state
 	if (d->rules.limit)
 		check_trigger(
 			c, s, d->rules.limit_trigger, d->rules.limit_line, d->rules.limit_col);
+	check_limits(c, s);
 	for (size_t i = 0; i < d->n; i++) {
 		const struct declared_action *it = &d->items[i];
 		const struct declared_outcome *good = it->outcomes;
