@@ -90,7 +90,7 @@ static int retry_put_back(struct invocation *in, const char *document, struct er
 	struct workflow w;
 	const char *repo;
 
-	if (locate_repository(in->arena, o->item.repo, &repo, err) < 0)
+	if (run_place_repository(in->arena, o->item.repo, document, &repo, err) < 0)
 		return -1;
 	history_set_place(in->arena, document, &r.attempt.place);
 	r.attempt.workflow = run_load_workflow(in->arena, document, repo, &w) ? &w : NULL;
@@ -108,7 +108,7 @@ static int run_again(struct invocation *in, const char *document, struct error *
 	const char *state;
 
 	if (context_open(&f, document, CONTEXT_READ_ONLY, err) < 0 ||
-		locate_repository(in->arena, o->item.repo, &q.call.repo, err) < 0)
+		run_place_repository(in->arena, o->item.repo, document, &q.call.repo, err) < 0)
 		return -1;
 	state = arena_dup(in->arena, context_get(&f.doc, "state"));
 	if (o->no_run || !run_options_load(in->arena, &f, q.call.repo, &q)) {

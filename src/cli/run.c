@@ -66,7 +66,7 @@ static int find_tasks(
 	*ids = NULL;
 	if (q->call.workflow || q->call.context_file || q->call.in_place)
 		return 0;
-	if (locate_repository(in->arena, q->call.repo, &repo, err) < 0 ||
+	if (run_place_repository(in->arena, q->call.repo, NULL, &repo, err) < 0 ||
 		status_directory(in->arena, repo, &items, err) < 0 ||
 		backlog_read(in->arena, repo, &b, err) < 0)
 		return -1;

@@ -1,5 +1,5 @@
 #include "src/cli/cli.h"
-#include "src/run/locate.h"
+#include "src/run/run.h"
 #include "src/run/status.h"
 #include "src/tick/tick.h"
 
@@ -46,7 +46,7 @@ static int find_view(
 	if (v->document)
 		return 0;
 	if (!o->all)
-		return locate_repository(a, o->repo, &v->repo, err) < 0
+		return run_place_repository(a, o->repo, NULL, &v->repo, err) < 0
 			       ? -1
 			       : status_directory(a, v->repo, &v->dir, err);
 	return context_state_directory(a, &dir, err) < 0 ? -1 : (v->dir = dir, 0);

@@ -73,7 +73,7 @@ static int dry_run(struct invocation *in, const char *task, struct error *err)
 	size_t admitted = 0;
 	const char *repo, *items;
 
-	if (locate_repository(in->arena, o->start.request.call.repo, &repo, err) < 0 ||
+	if (run_place_repository(in->arena, o->start.request.call.repo, NULL, &repo, err) < 0 ||
 		status_directory(in->arena, repo, &items, err) < 0 ||
 		backlog_read(in->arena, repo, &b, err) < 0 ||
 		tick_memory_look(in->arena, items, &memory, err) < 0 ||

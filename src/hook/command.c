@@ -180,7 +180,7 @@ static int begin_words(struct expansion *p, struct error *err)
 
 	if (p->command->kind != COMMAND_STEP || !begins_text(p->call.id, !words.n))
 		return 0;
-	if (locate_repository(p->arena, p->call.repo, &p->call.repo, err) < 0 ||
+	if (run_place_repository(p->arena, p->call.repo, NULL, &p->call.repo, err) < 0 ||
 		new_item_is_id(p->arena, p->call.repo, p->call.id, !words.n, &is_id, err) < 0)
 		return -1;
 	if (is_id)
@@ -216,7 +216,10 @@ static int find_last_workflow(struct expansion *p, struct error *err)
 			"no work item '%s': '/dev-team:implement %s' begins it, '/dev-team:status' "
 			"lists the items",
 			p->call.id, p->call.id);
-	return run_step_workflow(p->arena, document, p->call.repo, &p->call.workflow, err);
+	return run_place_repository(p->arena, p->call.repo, document, &p->call.repo, err) < 0
+		       ? -1
+		       : run_step_workflow(
+				 p->arena, document, p->call.repo, &p->call.workflow, err);
 }
 
 /* Its arguments were checked, and are quoted. */
@@ -447,7 +450,7 @@ static int make_first_tick(struct expansion *p, struct first_tick *t, struct err
 			.client = process_client_name(p->arena)}};
 	call->mode = t->like.poll ? TICK_POLL : TICK_CARRY_OUT;
 	if (read_tick_arguments(p, &t->typed, err) < 0 || tick_check_enabled(err) < 0 ||
-		locate_repository(p->arena, p->call.repo, &call->repo, err) < 0 ||
+		run_place_repository(p->arena, p->call.repo, NULL, &call->repo, err) < 0 ||
 		find_tick_conductor(p, &t->like.former, err) < 0)
 		return -1;
 	if (t->like.former && !call->take_over)

@@ -474,9 +474,44 @@ static const char *admin_directory(
 }
 
 /* The document of a worktree, in its git directory: a copy of the document differs from it. */
-static const char *note_path(struct arena *a, const struct item_place *place)
+static const char *note_path(struct arena *a, const char *git_dir)
 {
-	return path_join(a, place->identity.directory, "dev-team-item");
+	return path_join(a, git_dir, "dev-team-item");
+}
+
+/* *repo: the checkout that the item belongs to; not changed if it is not there. */
+static bool works_at(
+	struct arena *a, const char *document, const char *directory, const char **repo)
+{
+	struct item_place place;
+	struct error ignored;
+
+	if (!document || !path_exists(document) || place_read(a, document, &place, &ignored) < 0 ||
+		!place.directory || strcmp(path_real(a, place.directory), directory) != 0)
+		return false;
+	if (place.in_place)
+		*repo = directory;
+	else if (place.repo && path_exists(place.repo))
+		*repo = place.repo;
+	return true;
+}
+
+int run_place_repository(struct arena *a, const char *given, const char *document,
+	const char **root, struct error *err)
+{
+	const char *noted, *repo;
+	char *own, *common;
+
+	if (locate_repository(a, given, root, err) < 0)
+		return -1;
+	if (!git_directories(a, *root, &own, &common) || strcmp(own, common) == 0)
+		return 0;
+	noted = sys_read_small(a, note_path(a, own), PATH_MAX);
+	repo = main_tree(a, *root);
+	if ((works_at(a, document, *root, &repo) || works_at(a, noted, *root, &repo) || noted) &&
+		path_exists(path_join(a, repo, ".git")))
+		*root = repo;
+	return 0;
 }
 
 static int note_document(
@@ -487,11 +522,11 @@ static int note_document(
 	if (place->in_place || !place->identity.directory ||
 		!path_is_directory(place->identity.directory))
 		return 0;
-	noted = sys_read_small(a, note_path(a, place), PATH_MAX);
+	noted = sys_read_small(a, note_path(a, place->identity.directory), PATH_MAX);
 	return noted && strcmp(noted, document) == 0
 		       ? 0
-		       : disk_replace(
-				 disk_real(), ".new", note_path(a, place), str_of(document), err);
+		       : disk_replace(disk_real(), ".new", note_path(a, place->identity.directory),
+				 str_of(document), err);
 }
 
 /* Whether `document` is a copy of the one that has the place, which still exists. */
@@ -504,7 +539,7 @@ static bool document_is_copied(
 		return checkout_is_copied(a, document, place->directory);
 	if (!place->identity.directory)
 		return false;
-	noted = sys_read_small(a, note_path(a, place), PATH_MAX);
+	noted = sys_read_small(a, note_path(a, place->identity.directory), PATH_MAX);
 	return noted && path_exists(noted) &&
 	       strcmp(path_real(a, noted), path_real(a, document)) != 0;
 }

@@ -730,7 +730,7 @@ static int default_agents(struct arena *a, struct run_request *q, struct error *
 	const char *repo;
 
 	if (q->harness || q->pipeline || q->agents ||
-		locate_repository(a, q->call.repo, &repo, &ignored) < 0)
+		run_step_repository(a, &q->call, &repo, &ignored) < 0)
 		return 0;
 	if (settings_load(a, repo, &settings, err) < 0)
 		return -1;
@@ -781,7 +781,7 @@ int run_actions(struct arena *a, const struct run_request *given, run_next *next
 	int signal;
 
 	if (default_agents(a, &q, err) < 0 || run_check_agents(a, &q, err) < 0 ||
-		locate_repository(a, q.call.repo, &q.call.repo, err) < 0)
+		run_step_repository(a, &q.call, &q.call.repo, err) < 0)
 		return -1;
 	w.of.call = call_of_run(a, &q, "backlog", "");
 	if (run_step_resolve(a, &w.of.call, err) < 0 || run_setup(a, &w.of, err) < 0)
@@ -894,7 +894,7 @@ static int find_items(struct arena *a, struct run_request *q, const char *const 
 		vec_push_in(a, ids, words[i]);
 	if (ids->n)
 		return 0;
-	return locate_repository(a, q->call.repo, &q->call.repo, err) < 0
+	return run_step_repository(a, &q->call, &q->call.repo, err) < 0
 		       ? -1
 		       : new_item_ids(a, q->call.repo, words, n, ids, err);
 }
@@ -905,7 +905,7 @@ static int check_workflow(struct arena *a, const struct run_request *q, struct e
 	const char *repo, *path;
 	struct error ignored;
 
-	if (!q->call.workflow || locate_repository(a, q->call.repo, &repo, &ignored) < 0)
+	if (!q->call.workflow || run_step_repository(a, &q->call, &repo, &ignored) < 0)
 		return 0;
 	return locate_workflow(a, q->call.workflow, q->call.plugin_root, repo, &path, err);
 }

@@ -89,6 +89,18 @@ int run_check_returned(struct arena *a, const struct run_step_call *call, struct
  * line without a newline. */
 int run_step(struct arena *a, const struct run_step_call *call, struct buf *out, struct error *err);
 
+/*
+ * The repository of a command about work items: as of locate_repository(), but of the worktree of
+ * an item the checkout that the item belongs to, else the main one: in the worktree an agent can
+ * change the workflow. `document`: of the item, which need not exist; NULL: of none.
+ */
+int run_place_repository(struct arena *a, const char *given, const char *document,
+	const char **root, struct error *err);
+
+/* The same of a step, which with `in_place` works where it is called. */
+int run_step_repository(
+	struct arena *a, const struct run_step_call *call, const char **root, struct error *err);
+
 /* For `exec`, which makes no step. -1: ERR_STATE, the repository around the working directory has a
  * copy of the item's worktree, and no step has continued the item there. */
 int run_place_check_copy(

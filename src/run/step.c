@@ -65,6 +65,13 @@ static int resolve_workflow(struct arena *a, struct run_step_call *call, struct 
 		a, call->workflow, call->plugin_root, call->repo, &call->workflow, err);
 }
 
+int run_step_repository(
+	struct arena *a, const struct run_step_call *call, const char **root, struct error *err)
+{
+	return call->in_place ? locate_repository(a, call->repo, root, err)
+			      : run_place_repository(a, call->repo, call->context_file, root, err);
+}
+
 int run_step_resolve(struct arena *a, struct run_step_call *call, struct error *err)
 {
 	if (path_check_id(call->id, err) < 0)
@@ -75,6 +82,7 @@ int run_step_resolve(struct arena *a, struct run_step_call *call, struct error *
 		locate_repository(a, call->repo, &call->repo, err) < 0 ||
 		locate_document(a, call->context_file, call->repo, call->id, &call->context_file,
 			err) < 0 ||
+		run_step_repository(a, call, &call->repo, err) < 0 ||
 		resolve_workflow(a, call, err) < 0 ||
 		check_utf8("repository", call->repo, err) < 0 ||
 		check_utf8("workflow", call->workflow, err) < 0)

@@ -201,7 +201,7 @@ int tick_start(
 
 	*status = 0;
 	if (tick_check_enabled(err) < 0 ||
-		locate_repository(a, q->call.repo, &q->call.repo, err) < 0 ||
+		run_place_repository(a, q->call.repo, NULL, &q->call.repo, err) < 0 ||
 		status_directory(a, q->call.repo, &items, err) < 0 || path_mkdirs(items, err) < 0 ||
 		tick_spawner(q->agents ? "mock" : "harness", &c->spawner, err) < 0 ||
 		set_spawner(a, c->spawner, q, err) < 0)

@@ -709,7 +709,7 @@ int tick(struct arena *a, const struct tick_call *call, struct buf *out, int *st
 
 	*status = 0;
 	/* Two ticks must not fill one slot. */
-	if (locate_repository(a, call->repo, &t.repo, err) < 0 ||
+	if (run_place_repository(a, call->repo, NULL, &t.repo, err) < 0 ||
 		status_directory(a, t.repo, &t.items, err) < 0 || check_call(&t, err) < 0 ||
 		tick_memory_open(a, t.repo, t.items, &t.memory, err) < 0)
 		return -1;
