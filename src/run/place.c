@@ -152,6 +152,42 @@ static int find_start(struct arena *a, struct run_entry *e, const char *id, cons
 		target, e->repo);
 }
 
+/* ---- whose the worktree is ---- */
+
+/* The document of a worktree, in its git directory: a copy of the document differs from it. */
+static const char *note_path(struct arena *a, const char *git_dir)
+{
+	return path_join(a, git_dir, "dev-team-item");
+}
+
+/* -1: another item that has not ended works there. The original of a copied document has the
+ * worktree that this one is a copy of. */
+static int check_other_item(
+	struct arena *a, const struct run_entry *e, const char *directory, struct error *err)
+{
+	CLEANUP(context_close) struct context_file f = {0};
+	CLEANUP(buf_release) struct buf other = BUF_INIT;
+	struct item_place place;
+	struct error ignored;
+	const char *noted = NULL;
+	char *own, *common;
+
+	directory = path_real(a, directory);
+	if (git_directories(a, directory, &own, &common))
+		noted = sys_read_small(a, note_path(a, own), PATH_MAX);
+	if (!noted || strcmp(path_real(a, noted), path_real(a, e->document)) == 0 ||
+		context_open(&f, noted, CONTEXT_READ_ONLY, &ignored) < 0 ||
+		new_item_ended(&f.doc) || place_load(a, &f, &place, &ignored) < 0 ||
+		(place.directory && strcmp(path_real(a, place.directory), directory) != 0))
+		return 0;
+	buf_adds(&other, context_get(&f.doc, "work_item_id").p);
+	buf_add_argument(&other, " --context-file ", f.path);
+	return error_set(err, ERR_STATE,
+		"'%s' is the worktree of '%s', which has not ended; to go on with that item: "
+		"dev-team run %s; to end it: dev-team cancel %s",
+		directory, f.path, other.s, other.s);
+}
+
 /* ---- the worktree ---- */
 
 /* *base: the merge base of the branch and the one that it began from. */
@@ -226,9 +262,12 @@ static int create_worktree(struct arena *a, struct run_entry *e, const char *id,
 		.parent = w->parent,
 		.slots = w->slots ? w->slots : e->slots};
 	const char *target = getenv(RUN_TARGET_VARIABLE);
+	struct allocation there;
 	int rc;
 
 	if (run_pool_open(keep, w, e->repo, &pool, err) < 0 ||
+		pool_find(a, &pool, ask.branch, false, &there, err) < 0 ||
+		(there.there && check_other_item(a, e, there.path, err) < 0) ||
 		find_start(keep, e, id, w->target, s, err) < 0 ||
 		preflight_check_branch(a, e->repo, ask.branch, err) < 0 ||
 		(again && find_lost_branch(keep, e, id, ask.branch, s, err) < 0))
@@ -401,6 +440,8 @@ static int enter_worktree(struct arena *a, struct run_entry *e, const char *id,
 			old, id);
 	if (old && path_check_exists(path_join(a, old, ".git"), &linked, err) < 0)
 		return -1;
+	if (linked && check_other_item(a, e, old, err) < 0)
+		return -1;
 	if (linked && (w->entered || !w->run))
 		return 0;
 	if (create_worktree(a, e, id, place->base != NULL, w, &start, err) < 0)
@@ -471,12 +512,6 @@ static const char *admin_directory(
 		return NULL;
 	return path_real(a, arena_printf(a, "%s/worktrees/%s", common,
 				    path_base(known ? known : place->directory).p));
-}
-
-/* The document of a worktree, in its git directory: a copy of the document differs from it. */
-static const char *note_path(struct arena *a, const char *git_dir)
-{
-	return path_join(a, git_dir, "dev-team-item");
 }
 
 /* *repo: the checkout that the item belongs to; not changed if it is not there. */
