@@ -45,6 +45,30 @@ const char *status_run_active(struct arena *a, const char *document)
 		       : NULL;
 }
 
+/* -1: ERR_STATE, an outstanding script runs, whoever has the item. */
+static int check_scripts(
+	struct arena *a, const struct context_file *f, const char *id, struct error *err)
+{
+	CLEANUP(buf_release) struct buf command = BUF_INIT;
+	CLEANUP(json_free) json *all = NULL;
+	const char *script = NULL;
+	struct error ignored;
+
+	if (action_load(&f->doc, &all, &ignored) < 0)
+		return 0; /* it can be put back */
+	for (const json *i = json_first(all); i && !script; i = json_next(i))
+		if (action_kind(i) == ACTION_SCRIPT && !action_answered(&f->doc, i) &&
+			script_running(f, json_get_str(i, "id")))
+			script = json_dup(a, i, "id");
+	if (!script)
+		return 0;
+	buf_add_argument(&command, "dev-team exec --context-file ", f->path);
+	return error_set(err, ERR_STATE,
+		"the script '%s' of '%s' runs; to wait for it: %s --action %s, where Ctrl-C ends "
+		"it",
+		script, id, command.s, script);
+}
+
 int status_check_free(struct arena *a, const char *document, const char *id, struct error *err)
 {
 	CLEANUP(context_close) struct context_file f = {0};
@@ -54,7 +78,8 @@ int status_check_free(struct arena *a, const char *document, const char *id, str
 		return err->code == ERR_INPUT ? 0 : -1; /* one with a fault can be restored */
 	if (lease_read(&f, &h, err) < 0)
 		return -1;
-	return !h.live || lease_is_dead(a, &h) ? 0 : lease_refuse(&h, id, NULL, true, err);
+	return h.live && !lease_is_dead(a, &h) ? lease_refuse(&h, id, NULL, true, err)
+					       : check_scripts(a, &f, id, err);
 }
 
 int status_refuse_beside(pid_t pid, const char *id, const char *directory, struct error *err)

@@ -46,7 +46,8 @@ void status_add_details(struct buf *out, const json *item);
 /* The process of the `dev-team run` that works on the item, for people; NULL: none does. */
 const char *status_run_active(struct arena *a, const char *document);
 
-/* -1: ERR_STATE, somebody works on the item; the message says who, and how that ends. */
+/* -1: ERR_STATE, somebody works on the item, or one of its scripts runs; the message says who, and
+ * how that ends. */
 int status_check_free(struct arena *a, const char *document, const char *id, struct error *err);
 /* A run from which somebody took the item may have agents at work in its worktree. -1: ERR_STATE,
  * its process lives. */
