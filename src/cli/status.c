@@ -26,7 +26,7 @@ static const struct option options[] = {
 /* What is shown: one document, or a directory. */
 struct status_view {
 	const char *document, *dir;
-	const char *repo; /* whose tasks are shown too; NULL: none */
+	const char *repo; /* whose tasks are shown too; NULL: of all repositories */
 	bool json;
 };
 
@@ -66,7 +66,7 @@ static int status_show(const struct status_view *v, struct buf *out, struct erro
 	else if (v->document)
 		status_add_details(out, shown);
 	else
-		status_add_table(out, shown);
+		status_add_table(out, shown, v->repo ? NULL : v->dir);
 	if (!v->json)
 		json_free(&shown);
 	return 0;

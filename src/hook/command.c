@@ -513,7 +513,7 @@ static int add_status(struct expansion *p, struct error *err)
 	if (status_directory(p->arena, p->call.repo, &found, err) < 0 ||
 		status_items(found, &shown, err) < 0)
 		return -1;
-	status_add_table(p->out, shown);
+	status_add_table(p->out, shown, NULL);
 	return 0;
 }
 

@@ -504,7 +504,7 @@ static void log_continuation(const struct run_item *r, const char *before)
 	if (has_worktree(r->call.context_file))
 		q.call.in_place = q.call.allow_dirty = false;
 	buf_adds(&text, "dev-team run ");
-	status_add_address(&text, r->call.id, r->call.context_file);
+	status_add_address(&text, r->call.id, r->call.context_file, r->call.repo);
 	run_options_add(&q, r->call.repo, &text);
 	status_add_repository(&text, r->call.repo);
 	error_log("dev-team: %sto continue: %s", before, text.s);

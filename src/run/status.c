@@ -218,18 +218,19 @@ static int add_place(struct reading *r, struct error *err)
 
 /* ---- how it goes on ---- */
 
-void status_add_address(struct buf *out, const char *id, const char *document)
+void status_add_address(struct buf *out, const char *id, const char *document, const char *repo)
 {
 	CLEANUP(arena_release) struct arena a = {0};
 	struct error ignored;
-	char *dir;
+	const char *usual;
 
 	if (path_is_id(str_of(id)))
 		buf_adds(out, id);
 	else
 		buf_add_shell(out, str_of(id));
-	if (context_state_directory(&a, &dir, &ignored) < 0 ||
-		!str_starts(str_of(document), arena_printf(&a, "%s/", dir)))
+	if ((!repo && locate_repository(&a, NULL, &repo, &ignored) < 0) ||
+		locate_document(&a, NULL, repo, id, &usual, &ignored) < 0 ||
+		strcmp(usual, document) != 0)
 		buf_add_argument(out, " --context-file ", document);
 }
 
@@ -243,47 +244,81 @@ void status_add_repository(struct buf *out, const char *repo)
 		buf_add_argument(out, " --repo ", repo);
 }
 
+/* The checkout that the item belongs to; NULL: not known. */
+static const char *repository_of(struct arena *a, struct context_file *f)
+{
+	struct item_place place;
+	struct error ignored;
+
+	return place_load(a, f, &place, &ignored) == 0 && place.repo && path_exists(place.repo)
+		       ? place.repo
+		       : NULL;
+}
+
+/* The working directory is in the repository, or in a clone of it, whose items are the same. */
+static bool is_here(struct arena *a, const char *repo)
+{
+	const char *here;
+	char *slug, *other;
+	struct error ignored;
+
+	return run_place_repository(a, NULL, NULL, &here, &ignored) == 0 &&
+	       (strcmp(here, repo) == 0 || (git_slug(a, here, &slug, &ignored) == 0 &&
+						   git_slug(a, repo, &other, &ignored) == 0 &&
+						   strcmp(slug, other) == 0));
+}
+
+/* The same with `--repo`, unless the working directory is in the item's repository. */
+static void add_item(struct arena *a, struct buf *out, struct context_file *f)
+{
+	const char *repo = repository_of(a, f);
+
+	status_add_address(out, context_get(&f->doc, "work_item_id").p, f->path, repo);
+	if (repo && !is_here(a, repo))
+		buf_add_argument(out, " --repo ", repo);
+}
+
 /* `BEFORE ID AFTER` */
 static void run_status_add_command(struct reading *r, const char *before, const char *after)
 {
 	CLEANUP(buf_release) struct buf text = BUF_INIT;
 
 	buf_adds(&text, before);
-	status_add_address(&text, status_text(r->item, "id"), r->file->path);
+	add_item(r->arena, &text, r->file);
 	buf_adds(&text, after);
 	json_put_str(r->item, "continue", buf_str(&text));
 }
 
 /* The settings of the item's repository name what runs agents. */
-static bool has_agents(struct context_file *f)
+static bool has_agents(struct arena *a, const char *repo)
 {
 	struct settings settings = {0};
-	struct item_place place;
 	struct error ignored;
 
-	return place_load(&f->doc.arena, f, &place, &ignored) == 0 && place.repo &&
-	       settings_load(&f->doc.arena, place.repo, &settings, &ignored) == 0 &&
-	       settings.harness;
+	return repo && settings_load(a, repo, &settings, &ignored) == 0 && settings.harness;
 }
 
 /* Without a run before it, the client is Claude Code. */
 void status_add_continuation(struct buf *out, struct context_file *f)
 {
 	CLEANUP(buf_release) struct buf options = BUF_INIT;
-	const char *id = context_get(&f->doc, "work_item_id").p;
+	struct arena *a = &f->doc.arena;
+	const char *repo = repository_of(a, f);
 
 	if (action_awaits_approval(&f->doc)) {
 		buf_adds(out, "dev-team approve ");
-		status_add_address(out, id, f->path);
+		add_item(a, out, f);
 		return;
 	}
 	if (!run_options_describe(f, &options)) {
-		buf_addf(out, "/dev-team:continue %s or ", id);
-		if (!has_agents(f))
+		if (!repo || is_here(a, repo))
+			buf_addf(out, "/dev-team:continue %s or ",
+				context_get(&f->doc, "work_item_id").p);
+		if (!has_agents(a, repo))
 			buf_adds(&options, " --harness claude-code");
 	}
 	buf_adds(out, "dev-team run ");
-	status_add_address(out, id, f->path);
+	add_item(a, out, f);
 	buf_add(out, buf_str(&options));
 }
 
@@ -674,11 +709,24 @@ static void add_summary(struct buf *out, const json *item)
 	add_part(out, from, "", status_text(item, "continue"));
 }
 
-static void run_status_add_row(struct buf *out, const json *item)
+/* Its documents are in the directory of that name, below `dir`. */
+static void add_repository_name(struct buf *out, const json *item, const char *dir)
+{
+	const char *file = status_text(item, "file");
+	struct str name = path_dir(file);
+	size_t n = strlen(dir) + 1;
+
+	if (name.n > n && str_starts(name, dir))
+		buf_addf(out, "%-16.*s  ", (int)(name.n - n), name.p + n);
+}
+
+static void run_status_add_row(struct buf *out, const json *item, const char *all)
 {
 	bool broken = json_str_is(item, "status", "broken");
 
 	buf_addf(out, "%-12s  %-7s  ", status_text(item, "id"), status_text(item, "status"));
+	if (all)
+		add_repository_name(out, item, all);
 	if (!broken)
 		buf_addf(out, "%-14s  ", status_text(item, "state"));
 	add_summary(out, item);
@@ -687,12 +735,12 @@ static void run_status_add_row(struct buf *out, const json *item)
 	buf_addc(out, '\n');
 }
 
-void status_add_table(struct buf *out, const json *items)
+void status_add_table(struct buf *out, const json *items, const char *all)
 {
 	size_t counts[COUNT(statuses)] = {0};
 
 	for (const json *i = json_first(items); i; i = json_next(i)) {
-		run_status_add_row(out, i);
+		run_status_add_row(out, i, all);
 		counts[status_rank(i)]++;
 	}
 	buf_addf(out, "%zu item%s", json_len(items), json_len(items) == 1 ? "" : "s");

@@ -34,8 +34,9 @@ int status_find(struct arena *a, const char *id, const char *repo, const char *c
  */
 int status_refuse_unknown(const char *id, const char *document, struct error *err);
 
-/* A line for each item, and a line with their number. */
-void status_add_table(struct buf *out, const json *items);
+/* A line for each item, and a line with their number. `all`: the directory above those of several
+ * repositories, which each line names then; NULL: there is one. */
+void status_add_table(struct buf *out, const json *items, const char *all);
 /* One line for the items at work and those that wait for an answer; nothing if there is none. */
 void status_add_line(struct buf *out, const json *items);
 /* A line that names an item, its status and its state. */
@@ -62,9 +63,10 @@ void status_add_continuation(struct buf *out, struct context_file *f);
  * drives it. */
 void status_add_next(struct buf *out, struct context_file *f);
 
-/* The work item's id and, unless it is at its default place, `--context-file`: what a command about
- * the item needs, quoted for a shell. */
-void status_add_address(struct buf *out, const char *id, const char *document);
+/* The work item's id and, unless the document is at its default place of the repository,
+ * `--context-file`: what a command about the item needs, quoted for a shell. `repo` NULL: the one
+ * around the working directory. */
+void status_add_address(struct buf *out, const char *id, const char *document, const char *repo);
 /* Adds `--repo`, unless the working directory is in that repository. */
 void status_add_repository(struct buf *out, const char *repo);
 

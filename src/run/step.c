@@ -532,7 +532,7 @@ static const char *step_command(
 	CLEANUP(buf_release) struct buf text = BUF_INIT;
 
 	buf_adds(&text, before);
-	status_add_address(&text, call->id, call->context_file);
+	status_add_address(&text, call->id, call->context_file, call->repo);
 	status_add_repository(&text, call->repo);
 	buf_adds(&text, after);
 	return arena_dup(a, buf_str(&text));

@@ -780,7 +780,7 @@ static void log_unneeded(
 {
 	CLEANUP(buf_release) struct buf how = BUF_INIT;
 
-	status_add_address(&how, c->id, c->document);
+	status_add_address(&how, c->id, c->document, call->repo);
 	status_add_repository(&how, call->repo);
 	error_log(
 		"dev-team: nothing waits for the child '%s' any more, and it cannot be ended: %s; "

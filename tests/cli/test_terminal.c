@@ -84,12 +84,13 @@ TERMINAL_TEST(status_watch_shows_those_at_work_first_and_follows_changes)
 	assert_true(terminal_await(&t, "... 178 more lines"));
 	assert_true(t.second && t.hidden && terminal_is_quiet(&t));
 	for (unsigned r = 0; r < RUNNING; r++)
-		assert_true(contains(terminal_row(&t, r), "  works    fixing"));
+		assert_true(contains(terminal_row(&t, r), "  works    o/r               fixing"));
 	assert_true(contains(terminal_row(&t, RUNNING), "A-196         broken   "));
 	assert_string_equal(terminal_row(&t, TERMINAL_ROWS - 1), "... 178 more lines");
 	/* One asks something, and one goes on no longer. */
 	write_item(2, "fixing", "question: Which language?\n");
-	assert_true(terminal_await(&t, "waits    fixing          Which language?"));
+	assert_true(
+		terminal_await(&t, "waits    o/r               fixing          Which language?"));
 	set_runs(4, false);
 	assert_true(terminal_await(&t, "A-004         idle"));
 	terminal_type(&t, "\003");
