@@ -131,7 +131,6 @@ void tick_memory_name(const struct tick_memory *m, struct backlog *b)
 	for (const json *of = json_first(json_get(m->all, "tasks")); of; of = json_next(of)) {
 		const struct task *t = backlog_find(b, json_key(of));
 
-		/* As when it began; or without one in the file, that of its name. */
 		if (t && (json_get(of, "dispatched") || t->id_line == 1))
 			b->tasks[t - b->tasks].id = arena_dup(b->arena, str_of(json_key(of)));
 	}

@@ -177,7 +177,8 @@ int recover_pull(const struct recovery *r, const struct admission_facts *facts, 
 {
 	json *of = tick_memory_of(r->memory, r->task);
 	const char *url = recover_pull_url(r), *at = json_get_str(of, "endedAt");
-	const struct forge_open_pull *pull = facts->pulls.items, *end = pull + facts->pulls.n;
+	const struct forge_open_pull *pull = facts->pulls.items;
+	const struct forge_open_pull *end = pull ? pull + facts->pulls.n : NULL;
 	const struct requeue_pull *fault;
 	struct forge_pull own;
 
