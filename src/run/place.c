@@ -175,7 +175,8 @@ static int check_other_item(
 	directory = path_real(a, directory);
 	if (git_directories(a, directory, &own, &common))
 		noted = sys_read_small(a, note_path(a, own), PATH_MAX);
-	if (!noted || strcmp(path_real(a, noted), path_real(a, e->document)) == 0 ||
+	if (!noted || strcmp(noted, e->document) == 0 ||
+		strcmp(path_real(a, noted), path_real(a, e->document)) == 0 ||
 		context_open(&f, noted, CONTEXT_READ_ONLY, &ignored) < 0 ||
 		new_item_ended(&f.doc) || place_load(a, &f, &place, &ignored) < 0 ||
 		(place.directory && strcmp(path_real(a, place.directory), directory) != 0))
