@@ -45,7 +45,7 @@ static int answer_run(struct invocation *in, struct error *err)
 	CLEANUP(context_close) struct context_file f = {0};
 	CLEANUP(buf_release) struct buf text = BUF_INIT;
 	const char *document, *id = in->words[0];
-	struct str question, value;
+	struct str question, value, old;
 
 	if (cli_find_item(in, &document, err) < 0 ||
 		context_open(&f, document, CONTEXT_READ_ONLY, err) < 0)
@@ -53,8 +53,6 @@ static int answer_run(struct invocation *in, struct error *err)
 	question = arena_str(in->arena, context_get(&f.doc, "question"));
 	if (!question.n)
 		return refuse_answer(&f, id, err);
-	if (context_get(&f.doc, "troubleshooter_input").n)
-		return refuse_replacement(&f, id, err);
 	context_close(&f);
 	f = (struct context_file){0};
 	if (read_answer(in, question, &text, err) < 0)
@@ -63,8 +61,12 @@ static int answer_run(struct invocation *in, struct error *err)
 	if (!value.n)
 		return error_set(err, ERR_INPUT, "the answer is empty");
 	if (context_check_key(in->arena, "troubleshooter_input", &value, err) < 0 ||
-		context_open(&f, document, CONTEXT_MUST_EXIST, err) < 0 ||
-		context_set_key(&f, "troubleshooter_input", value, err) < 0)
+		context_open(&f, document, CONTEXT_MUST_EXIST, err) < 0)
+		return -1;
+	old = context_get(&f.doc, "troubleshooter_input");
+	if (old.n && !str_eq(old, value)) /* a call that was killed is repeated */
+		return refuse_replacement(&f, id, err);
+	if (context_set_key(&f, "troubleshooter_input", value, err) < 0)
 		return -1;
 	buf_addf(in->out, "%s: answered; ", id);
 	status_add_next(in->out, &f);
