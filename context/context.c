@@ -216,7 +216,7 @@ void context_set_count(struct context *c, const char *key, unsigned long value)
 
 /* ---- keys that only people write ---- */
 
-static bool is_peoples(struct str key)
+static bool is_written_by_people(struct str key)
 {
 	return !context_owns(key) || str_is(key, "user_note") || str_is(key, "test_log");
 }
@@ -243,7 +243,7 @@ void context_take_keys(struct context *to, const struct context *before,
 		const char *key = f->key.p;
 		struct field *old = context_field(to, key);
 
-		if (!is_peoples(f->key) || !path_is_id(f->key) || !is_portable(f) ||
+		if (!is_written_by_people(f->key) || !path_is_id(f->key) || !is_portable(f) ||
 			(old && !is_portable(old)) || str_eq(f->value, context_get(before, key)) ||
 			!str_eq(f->value, context_get(now, key)))
 			continue;

@@ -60,9 +60,9 @@ int answer_record_file(struct arena *a, const char *context_file, struct answer_
 /* True if the journal has an answer to action `id`. Reads the whole journal. */
 bool answer_is_recorded(const struct context_file *f, const char *id);
 
-/* True if nobody waits for the answer any more, such as after `cancel`: action `id` is not
- * outstanding, and no take-over has asked for another one instead that is outstanding or has an
- * answer. Reads the whole journal. */
+/* True if no caller waits for the answer of action `id`, for example after `cancel`. The action is
+ * not outstanding, and no take-over has replaced it by one that is outstanding or answered. Reads
+ * the whole journal. */
 bool answer_is_dropped(const struct context_file *f, const char *id);
 
 /*
