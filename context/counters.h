@@ -30,7 +30,7 @@ COUNTER_LOOP(review_fix_iteration, max_review_fix_iterations, "fixing-pr",
 	"a fix after a review",
 	"`retry`, which adds it to `earlier_fixes`")
 COUNTER_TRIGGER(consecutive_failures, consecutive_failures, "consecutive_failures",
-	"agents returned without any answer; an agent answered `failed`; an answer could not be used or contradicted the evidence",
+	"agents returned without any answer; an agent answered `failed`; an answer could not be used or contradicted the evidence; a review that ran into its time limit sets it to the limit",
 	"an answer of an agent that is used or asks for clarification; a partly answered array; `continue` of the troubleshooter")
 COUNTER_TRIGGER(signoff_cycle_count, signoff_deadlock, "signoff_deadlock",
 	"a refused or void sign-off",

@@ -43,6 +43,31 @@ void agents_note_run(struct context_file *f, const json *members)
 	json_put(event, "total", add_to_total(f, members));
 }
 
+struct timeout_search {
+	const char *action;
+	bool found;
+};
+
+/* A context_visit: the last call for the action is found first. */
+static bool find_timeout(const json *event, void *data)
+{
+	struct timeout_search *s = data;
+	bool run = json_str_is(event, "type", AGENT_RUN);
+
+	if (!json_str_is(event, "action", s->action))
+		return true;
+	s->found = run && json_str_is(event, "status", "timeout");
+	return !run && !json_str_is(event, "type", "dispatch");
+}
+
+bool agents_timed_out(const struct context_file *f, const char *action)
+{
+	struct timeout_search s = {.action = action};
+
+	context_each_event(f, action, find_timeout, &s);
+	return s.found;
+}
+
 /* State of the search, which begins at the last event. */
 struct noted_usage {
 	const struct agent_run *run;

@@ -25,6 +25,8 @@ struct agent_run {
 };
 /* Notes the event with what no earlier one has of this agent and action; nothing new: no event. */
 void agents_note_new(struct context_file *f, const struct agent_run *run);
+/* Whether the last call of a harness for the action ended at its time limit. */
+bool agents_timed_out(const struct context_file *f, const char *action);
 /* What all calls of harnesses for this item have used: `calls` and usage_members. NULL: there was
  * none; the caller's to free. */
 json *agents_total(const struct context_file *f);

@@ -118,9 +118,9 @@ static json *note_failure(
 }
 
 /* Counts an attempt in `counts`, and says in its event which action has failed, and how often. */
-static void count_attempt(json *counts, const char *section, json *event)
+static void count_attempt(json *counts, const char *section, unsigned long least, json *event)
 {
-	JSON_SET(event, JSON_INT("count", engine_add_failure(counts, section)),
+	JSON_SET(event, JSON_INT("count", engine_add_failure(counts, section, least)),
 		JSON_IF(strcmp(section, CONTEXT_FAILURES_END) != 0,
 			JSON_TEXT("write_section", section)));
 }
@@ -389,13 +389,16 @@ struct missing {
 static bool note_missing(struct engine_run *r, const json *action, const void *arg)
 {
 	const struct missing *m = arg;
+	bool late = engine_review_is_late(r, action);
 	json *event;
 
 	if (!engine_is_missing(r, action, &m->arrays))
 		return true;
-	event = note_failure(r, json_get_str(action, "id"), "no answer", NULL);
+	event = note_failure(
+		r, json_get_str(action, "id"), late ? "reviewer-timeout" : "no answer", NULL);
 	if (m->counts)
-		count_attempt(m->counts, json_get_str(action, "write_section"), event);
+		count_attempt(m->counts, json_get_str(action, "write_section"),
+			late ? r->e->workflow->limits.consecutive_failures : 1, event);
 	return false;
 }
 
@@ -412,8 +415,7 @@ static bool retry_missing(struct engine_run *r, bool progress)
 	if (counts)
 		engine_set_failures(r, counts);
 	else if (!progress) /* what progress is, its claims have yet to show */
-		context_set_count(r->doc, "consecutive_failures",
-			context_count(r->doc, "consecutive_failures") + 1);
+		engine_count_unanswered(r, context_count(r->doc, "consecutive_failures") + 1);
 	r->returned = false;
 	engine_carry_answers(r);
 	return true;
@@ -477,7 +479,7 @@ static enum advance retry_unanswered(struct engine_run *r, bool progress)
 	unsigned long count = progress ? 0 : context_count(r->doc, "consecutive_failures") + 1;
 	const json *call = engine_troubleshooter_action(r);
 
-	context_set_count(r->doc, "consecutive_failures", count);
+	engine_count_unanswered(r, count);
 	for (const json *a = json_first(r->outstanding); a; a = json_next(a))
 		(void)note_missing(r, a, &(struct missing){0});
 	r->returned = false;
@@ -567,7 +569,7 @@ static void count_failure(struct engine_run *r, const char *action, const char *
 		context_set_count(r->doc, "consecutive_failures", count + 1);
 	event = note_failure(r, action, reason, kept);
 	if (counts) {
-		count_attempt(counts, section, event);
+		count_attempt(counts, section, 1, event);
 		engine_set_failures(r, counts);
 	}
 	r->returned = false;

@@ -106,8 +106,14 @@ struct item_place engine_place(const struct engine_run *r);
 bool engine_counts_each(const struct engine_run *r);
 /* The counts of those that have failed, by section; the caller's. NULL: they have none. */
 json *engine_failures(const struct engine_run *r);
-/* Adds one for `section`; returns its count. */
-unsigned long engine_add_failure(json *counts, const char *section);
+/* Whether the session of a review ended at its time limit, without an answer. It is not requested
+ * again before the troubleshooter has decided: another attempt would take as long, and the author
+ * of the work has nothing to repair. */
+bool engine_review_is_late(const struct engine_run *r, const json *action);
+/* Sets the one count; if a review is late, at least to the limit. */
+void engine_count_unanswered(struct engine_run *r, unsigned long count);
+/* Adds one for `section`, whose count is then at least `least`; returns it. */
+unsigned long engine_add_failure(json *counts, const char *section, unsigned long least);
 void engine_set_failures(struct engine_run *r, const json *counts);
 /* Forgets the failures of actions that have a good answer. `checked`: as of struct step_context. */
 void engine_forget_answered(struct engine_run *r, const json *checked);

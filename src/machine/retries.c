@@ -6,6 +6,7 @@
  * `consecutive_failures` is the largest of them, and none counts for more than that, so that
  * whoever sets it to 0 sets them all.
  */
+#include "src/machine/agents.h"
 #include "src/machine/engine_internal.h"
 
 #define COUNTER "consecutive_failures"
@@ -38,9 +39,28 @@ json *engine_failures(const struct engine_run *r)
 	return counts;
 }
 
-unsigned long engine_add_failure(json *counts, const char *section)
+bool engine_review_is_late(const struct engine_run *r, const json *action)
+{
+	return action_accepts(action, STR("changes_requested")) &&
+	       !action_answered(r->doc, action) &&
+	       agents_timed_out(r->e->file, json_get_str(action, "id"));
+}
+
+void engine_count_unanswered(struct engine_run *r, unsigned long count)
+{
+	unsigned long limit = r->e->workflow->limits.consecutive_failures;
+
+	for (const json *a = json_first(r->outstanding); a && count < limit; a = json_next(a))
+		if (engine_review_is_late(r, a))
+			count = limit;
+	context_set_count(r->doc, COUNTER, count);
+}
+
+unsigned long engine_add_failure(json *counts, const char *section, unsigned long least)
 {
 	int64_t n = json_get_int(counts, section, 0) + 1;
+
+	n = n < (int64_t)least ? (int64_t)least : n;
 
 	JSON_SET(counts, JSON_INT(section, n));
 	return (unsigned long)n;
