@@ -389,11 +389,12 @@ struct missing {
 static bool note_missing(struct engine_run *r, const json *action, const void *arg)
 {
 	const struct missing *m = arg;
-	bool late = engine_review_is_late(r, action);
 	json *event;
+	bool late;
 
 	if (!engine_is_missing(r, action, &m->arrays))
 		return true;
+	late = engine_review_is_late(r, action);
 	event = note_failure(
 		r, json_get_str(action, "id"), late ? "reviewer-timeout" : "no answer", NULL);
 	if (m->counts)

@@ -61,7 +61,6 @@ unsigned long engine_add_failure(json *counts, const char *section, unsigned lon
 	int64_t n = json_get_int(counts, section, 0) + 1;
 
 	n = n < (int64_t)least ? (int64_t)least : n;
-
 	JSON_SET(counts, JSON_INT(section, n));
 	return (unsigned long)n;
 }
