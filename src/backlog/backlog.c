@@ -284,16 +284,30 @@ static int move_completed(
 	return rename(from, to) < 0 ? error_errno(err, "cannot move '%s' to '%s'", from, to) : 0;
 }
 
+/* git takes a directory whose last file is moved as renamed, and would move the files that others
+ * add to it meanwhile: it keeps a file. */
+static int keep_directory(const struct backlog *b, const char *file, struct error *err)
+{
+	for (size_t i = 0; i < b->n; i++)
+		if (!b->tasks[i].completed && strcmp(b->tasks[i].file, file) != 0)
+			return 0;
+	return setup_create_file(b->arena, b->repo, BACKLOG_KEPT, STR(""), 0666, err);
+}
+
 int backlog_finish(const struct backlog *b, const struct task *t, const char **file, bool *made,
 	struct error *err)
 {
 	const char *name = path_base(t->file).p, *message;
 	const char *paths[] = {arena_printf(b->arena, BACKLOG_COMPLETED "/%s", name),
-		arena_printf(b->arena, BACKLOG_TASKS "/%s", name)};
+		arena_printf(b->arena, BACKLOG_TASKS "/%s", name), BACKLOG_KEPT};
+	size_t n = COUNT(paths);
 
 	*file = paths[0];
-	if (!t->completed && move_completed(b, t, path_join(b->arena, b->repo, paths[0]), err) < 0)
+	if ((!t->completed &&
+		    move_completed(b, t, path_join(b->arena, b->repo, paths[0]), err) < 0) ||
+		keep_directory(b, paths[1], err) < 0)
 		return -1;
+	n -= !path_exists(path_join(b->arena, b->repo, BACKLOG_KEPT));
 	message = arena_printf(b->arena, "%s: mark the task as done", t->id);
-	return git_commit_paths(b->repo, paths, COUNT(paths), message, made, err);
+	return git_commit_paths(b->repo, paths, n, message, made, err);
 }

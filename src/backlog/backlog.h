@@ -16,6 +16,7 @@
 #include "src/base/vec.h"
 
 #define BACKLOG_TASKS     "backlog/tasks"
+#define BACKLOG_KEPT      BACKLOG_TASKS "/.gitkeep"
 #define BACKLOG_COMPLETED "backlog/completed"
 
 enum { TASK_NONE = -1, TASK_TITLE_MAX = 200 };

@@ -353,7 +353,7 @@ const char *task_refusal(struct arena *a, const struct task *t)
 	size_t open = 0;
 
 	if (t->faults.n)
-		return "its file has faults";
+		return "its file has faults: 'dev-team backlog check' prints them";
 	task_criteria(a, t, &all);
 	for (size_t i = 0; i < all.n; i++)
 		open += !all.items[i].met;

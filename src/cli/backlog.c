@@ -202,6 +202,10 @@ static void put_details(
 	backlog_blockers(b, t, &blockers);
 	backlog_impact(b, t, &impact);
 	put_ids(out, "waits for  ", &blockers);
+	for (size_t i = 0; i < t->n_dependencies; i++)
+		if (t->dependencies[i].task == TASK_NONE)
+			buf_addf(out, "waits for   '%s', which does not exist\n",
+				t->dependencies[i].id);
 	put_ids(out, "needed by  ", &impact);
 	for (size_t i = 0; i < t->n_external && !t->faults.n; i++)
 		buf_addf(out, "outside     %s (%s): %s%s%s\n", t->external[i].id,
@@ -363,6 +367,18 @@ static int run_done(struct invocation *in, struct error *err)
 	return 0;
 }
 
+static int run_publish(struct invocation *in, struct error *err)
+{
+	const struct backlog_options *o = in->values;
+	const struct task *t;
+	struct backlog b;
+
+	return backlog_read_backlog(in, &b, err) < 0 ||
+			       backlog_require(&b, in->words[0], &t, err) < 0
+		       ? -1
+		       : cli_publish_task(in, b.repo, t, o->json, err);
+}
+
 /* ---- release ---- */
 
 static int backlog_run_release(struct invocation *in, struct error *err)
@@ -405,6 +421,14 @@ static const struct verb *const subcommands[] = {
 			"--squash keeps all messages and authors, and leaves commits that another "
 			"branch or a tag has, those from before the task, and merges, as they are.",
 		.options = {repo_options, done_options}),
+	CLI_SUBCOMMAND("publish", "ID", run_publish,
+		"push the branch that is checked out, and open the task's pull request",
+		.details =
+			"With 'gh' or 'glab', as a draft if the forge has drafts; the tick marks "
+			"it as ready when the task is approved. Its title is that of the task, its "
+			"text the developer's summary, the acceptance criteria and the task's "
+			"file. A second call finds the open one.",
+		.options = {common_options}),
 	CLI_SUBCOMMAND("release", "[ID]", backlog_run_release,
 		"forget the failures of a parked task, so that the next tick goes on with it",
 		.details = "Without an ID: of all. A task is parked when its step has failed five "

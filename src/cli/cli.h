@@ -112,6 +112,17 @@ void cli_put_json(struct invocation *in, bool as_json, json *j);
 struct backlog;
 struct task;
 json *cli_task_json(struct arena *a, const struct backlog *b, const struct task *t);
+/*
+ * Adds the open tasks of the backlog to what status_items() found in `dir`: one without a work item
+ * is {id, status, state, reason, since, file} with the status `queued`, its state in the backlog
+ * and why it waits; a parked one has the status `parked`, also if it has an item. Starts nothing,
+ * and asks nobody: the reason is that of the last tick, else of the backlog. -1: the backlog cannot
+ * be read.
+ */
+int cli_add_tasks(const char *repo, const char *dir, json **items, struct error *err);
+/* Pushes the branch that is checked out in `repo`, and opens the pull request of the task. */
+int cli_publish_task(struct invocation *in, const char *repo, const struct task *t, bool as_json,
+	struct error *err);
 
 /* land_branch() under the gate, with the databases of the branch. */
 struct gate_ask;

@@ -80,9 +80,19 @@ static int run_reach(struct invocation *in, const char *key,
 	return 0;
 }
 
+/* What does not exist is no task that a list could have. */
+static void find_blockers(const struct backlog *b, const struct task *t, struct task_list *out)
+{
+	for (size_t i = 0; i < t->n_dependencies; i++)
+		if (t->dependencies[i].task == TASK_NONE)
+			error_log("%s needs '%s', which does not exist", t->id,
+				t->dependencies[i].id);
+	backlog_blockers(b, t, out);
+}
+
 static int run_blockers(struct invocation *in, struct error *err)
 {
-	return run_reach(in, "blockers", backlog_blockers, err);
+	return run_reach(in, "blockers", find_blockers, err);
 }
 
 static int run_impact(struct invocation *in, struct error *err)

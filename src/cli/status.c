@@ -1,7 +1,8 @@
 #include "src/cli/cli.h"
 #include "src/run/run.h"
 #include "src/run/status.h"
-#include "src/tick/tick.h"
+#include "src/sys/path.h"
+#include "src/backlog/backlog.h"
 
 enum { LINE_INPUT_MAX = 1 << 20 };
 
@@ -27,8 +28,50 @@ static const struct option options[] = {
 struct status_view {
 	const char *document, *dir;
 	const char *repo; /* whose tasks are shown too; NULL: of all repositories */
+	const char *task; /* only this one, until it has a document; NULL: all */
 	bool json;
 };
+
+static int status_list(const struct status_view *v, json **items, struct error *err)
+{
+	return status_items(v->dir, items, err) < 0 ||
+			       (v->repo && cli_add_tasks(v->repo, v->dir, items, err) < 0)
+		       ? -1
+		       : 0;
+}
+
+/* Takes the one of this id out of the list, which is freed; NULL: there is none. */
+static json *take_item(json *items, const char *id)
+{
+	json *found = NULL;
+
+	for (const json *i = json_first(items); i && !found; i = json_next(i))
+		if (json_get_str(i, "id") && task_same_id(json_get_str(i, "id"), id))
+			found = json_copy(i);
+	json_free(&items);
+	return found;
+}
+
+/* A task of the backlog that has no item yet is one of the list. */
+static int status_find_one(
+	struct arena *a, const struct invocation *in, struct status_view *v, struct error *err)
+{
+	const struct status_options *o = in->values;
+	CLEANUP(json_free) json *item = NULL;
+	struct error ignored;
+	json *items;
+
+	if (status_find(a, in->words[0], o->repo, o->context_file, &v->document, err) == 0)
+		return 0;
+	v->document = NULL;
+	v->task = in->words[0];
+	if (err->code != ERR_INPUT || o->context_file || !path_is_id(str_of(v->task)) ||
+		run_place_repository(a, o->repo, NULL, &v->repo, &ignored) < 0 ||
+		status_directory(a, v->repo, &v->dir, &ignored) < 0)
+		return -1;
+	item = status_list(v, &items, &ignored) < 0 ? NULL : take_item(items, v->task);
+	return item ? 0 : -1;
+}
 
 static int find_view(
 	struct arena *a, const struct invocation *in, struct status_view *v, struct error *err)
@@ -41,7 +84,7 @@ static int find_view(
 		return error_set(err, ERR_USAGE,
 			"status: --all shows all items: give no ID, --repo or --context-file");
 	if (in->n)
-		return status_find(a, in->words[0], o->repo, o->context_file, &v->document, err);
+		return status_find_one(a, in, v, err);
 	v->document = o->context_file;
 	if (v->document)
 		return 0;
@@ -58,12 +101,13 @@ static int status_show(const struct status_view *v, struct buf *out, struct erro
 
 	if (v->document)
 		shown = status_item(v->document, false);
-	else if (status_items(v->dir, &shown, err) < 0 ||
-		 (v->repo && tick_add_status(v->repo, v->dir, &shown, err) < 0))
+	else if (status_list(v, &shown, err) < 0)
 		return -1;
+	if (v->task && !(shown = take_item(shown, v->task)))
+		return error_set(err, ERR_INPUT, "the task '%s' is gone", v->task);
 	if (v->json)
 		json_print_line(out, shown);
-	else if (v->document)
+	else if (v->document || v->task)
 		status_add_details(out, shown);
 	else
 		status_add_table(out, shown, v->repo ? NULL : v->dir);

@@ -360,7 +360,7 @@ static bool has_usual_words(const struct script_action *s)
 	return !s->format || action_format_has(s->format, STR("passed"));
 }
 
-/* Of a command with words of its own: its last line, if that is a JSON object; else NULL. */
+/* The last line of its output, if that is a JSON object; else NULL. */
 static json *script_report_of(const struct script_action *s)
 {
 	CLEANUP(buf_release) struct buf log = BUF_INIT;
@@ -368,7 +368,7 @@ static json *script_report_of(const struct script_action *s)
 	struct str rest, line = {0};
 	json *report = NULL;
 
-	if (has_usual_words(s) || sys_read_file(&log, s->log, LOG_MAX, NULL, &ignored) < 0)
+	if (sys_read_file(&log, s->log, LOG_MAX, NULL, &ignored) < 0)
 		return NULL;
 	rest = str_trim(buf_str(&log));
 	while (str_line(&rest, &line))

@@ -228,6 +228,29 @@ static int review_opinion(
 	return 0;
 }
 
+/* What the members of a developer's envelope are, as far as they are there. */
+static int check_envelope(const json *object, struct error *err)
+{
+	const json *files = json_get(object, "filesChanged"),
+		   *met = json_get(object, "acceptanceCriteriaMet"),
+		   *checks = json_get(object, "verifications");
+
+	if (json_get(object, "summary") && !json_get_str(object, "summary"))
+		return error_set(err, ERR_INPUT, "'summary' must be a text");
+	if (checks && !json_is_object(checks))
+		return error_set(err, ERR_INPUT, "'verifications' must be an object");
+	for (const json *i = json_first(files); i && json_is_array(files); i = json_next(i))
+		files = json_text(i) ? files : i;
+	if (files && !json_is_array(files))
+		return error_set(err, ERR_INPUT, "'filesChanged' must be a list of texts");
+	for (const json *i = json_first(met); i && json_is_array(met); i = json_next(i))
+		met = json_int(i, 0) > 0 ? met : i;
+	if (met && !json_is_array(met))
+		return error_set(
+			err, ERR_INPUT, "'acceptanceCriteriaMet' must be a list of numbers from 1");
+	return 0;
+}
+
 /* The envelope of a developer, which must be *whole in place of a word: `alone`. */
 static int envelope_opinion(struct arena *a, const json *object, bool alone, enum opinion *o,
 	const char **why, bool *whole, struct error *err)
@@ -242,6 +265,8 @@ static int envelope_opinion(struct arena *a, const json *object, bool alone, enu
 	*whole = true;
 	for (size_t i = 0; i < COUNT(keys); i++)
 		*whole = *whole && json_get(object, keys[i]);
+	if (alone && (commit || all) && check_envelope(object, err) < 0)
+		return -1;
 	if (alone && commit && !json_text(commit) && !json_is_null(commit))
 		return error_set(err, ERR_INPUT, "'commitSha' must be a text or null");
 	if (json_is_null(commit)) {

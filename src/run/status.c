@@ -699,6 +699,8 @@ static void add_summary(struct buf *out, const json *item)
 		add_since(out, add_agents(out, item));
 	else
 		buf_add_printable(out, str_of(why), REASON_MAX);
+	if (json_str_is(item, "status", "queued"))
+		add_since(out, status_text(item, "since"));
 	usage_get(json_get(item, "usage"), &used);
 	usage_describe(&cost, &used);
 	add_part(out, from, "until ", status_text(item, "until"));

@@ -472,6 +472,83 @@ int forge_list_open(
 			: forge_read_open(a, buf_str(&o.out), out, err);
 }
 
+/* ---- opening ---- */
+
+/* *refusal: what the program says, in the arena; NULL: it has succeeded. */
+static int forge_call(struct arena *a, const char *const *argv, const char *dir, struct buf *out,
+	const char **refusal, struct error *err)
+{
+	CLEANUP(tool_output_release) struct tool_output o = {0};
+
+	if (run_tool(argv, dir, &o, err) < 0)
+		return -1;
+	if (!o.there)
+		return error_set(err, ERR_SYSTEM, "cannot find '%s'", argv[0]);
+	*refusal = o.status ? tool_words(a, &o) : NULL;
+	buf_clear(out);
+	buf_add(out, buf_str(&o.out));
+	return 0;
+}
+
+/* The URL of the open one of this branch, not of a fork's branch of that name; NULL: there is none.
+ */
+static const char *forge_find_open(
+	struct arena *a, bool gh, struct str text, const char *branch, struct error *err)
+{
+	CLEANUP(json_free) json *list = NULL;
+	const char *url = NULL;
+
+	if (json_parse(&list, str_trim(text), err) < 0)
+		return NULL;
+	for (const json *j = json_first(list); j && !url; j = json_next(j))
+		if (json_str_is(j, gh ? "headRefName" : "source_branch", branch) &&
+			!json_is_true(json_get(j, "isCrossRepository")) &&
+			json_get_int(j, "source_project_id", 0) ==
+				json_get_int(j, "target_project_id", 0))
+			url = read_member(a, j, gh ? "url" : "web_url");
+	return url;
+}
+
+int forge_open(struct arena *a, const char *dir, const char *program, const char *branch,
+	const char *title, const char *body, const char **url, bool *made, struct error *err)
+{
+	CLEANUP(buf_release) struct buf out = BUF_INIT;
+	bool gh = strcmp(program, "gh") == 0;
+	const char *refusal,
+		*named = arena_printf(a, "--title=%s", title),
+		*text = arena_printf(a, gh ? "--body=%s" : "--description=%s", body),
+		*const gh_list[] = {"gh", "pr", "list", "--head", branch, "--state", "open",
+			"--json", "url,headRefName,isCrossRepository", NULL},
+		*const glab_list[] = {"glab", "mr", "list", "--source-branch", branch, "--output",
+			"json", NULL},
+		*gh_open[] = {"gh", "pr", "create", "--head", branch, named, text, "--draft", NULL},
+		*glab_open[] = {"glab", "mr", "create", "--source-branch", branch, named, text,
+			"--draft", "--yes", NULL};
+	const char **open = gh ? gh_open : glab_open;
+	struct forge_pull p;
+	struct error ignored;
+
+	*made = false;
+	if (forge_call(a, gh ? gh_list : glab_list, dir, &out, &refusal, err) < 0)
+		return -1;
+	*url = refusal ? NULL : forge_find_open(a, gh, buf_str(&out), branch, &ignored);
+	if (*url)
+		return 0;
+	if (forge_call(a, open, dir, &out, &refusal, err) < 0)
+		return -1;
+	if (gh && refusal && strstr(refusal, "raft pull requests are not supported")) {
+		gh_open[COUNT(gh_open) - 2] = NULL;
+		if (forge_call(a, open, dir, &out, &refusal, err) < 0)
+			return -1;
+	}
+	*made = !refusal && forge_find_pull(buf_str(&out), &p);
+	*url = *made ? arena_dup(a, p.url) : NULL;
+	if (*made)
+		return 0;
+	return error_set(err, ERR_SYSTEM, "'%s' %s%s", program,
+		refusal ? "failed: " : "printed no URL of a pull request", refusal ? refusal : "");
+}
+
 /* ---- checks ---- */
 
 enum { SOME_FAILED = 1, SOME_PENDING = 8 }; /* exit statuses of `gh pr checks` */

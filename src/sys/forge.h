@@ -72,6 +72,15 @@ struct forge_open_pulls {
 int forge_list_open(
 	struct arena *a, const char *dir, struct forge_open_pulls *out, struct error *err);
 
+/*
+ * Opens a pull request for `branch`, which is pushed, as a draft if the forge has drafts; the open
+ * one of the branch is adopted as it is. `program`: "gh" or "glab". Title and body are passed on as
+ * they are. *url: in the arena. *made: it was not there before. -1: ERR_SYSTEM: there is no such
+ * program, it failed, took more than 60 s, or printed no URL of a pull request.
+ */
+int forge_open(struct arena *a, const char *dir, const char *program, const char *branch,
+	const char *title, const char *body, const char **url, bool *made, struct error *err);
+
 enum forge_checks_state {
 	FORGE_CHECKS_NONE, /* there are none yet, or nothing can tell */
 	FORGE_CHECKS_PENDING,

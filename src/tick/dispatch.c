@@ -152,7 +152,16 @@ int dispatch_emit(struct arena *a, const struct dispatch_place *p, json *actions
 
 /* ---- a result ---- */
 
-enum kind { KIND_TEXT, KIND_OUTPUT, KIND_OBJECT, KIND_COUNT, KIND_TIME, KIND_VERSION, KIND_STATUS };
+enum kind {
+	KIND_TEXT,
+	KIND_OUTPUT,
+	KIND_OBJECT,
+	KIND_COUNT,
+	KIND_TIME,
+	KIND_VERSION,
+	KIND_STATUS,
+	KIND_ID
+};
 
 static const struct result_member {
 	const char *name;
@@ -161,7 +170,7 @@ static const struct result_member {
 	const char *want, *with; /* with: the only status that it may have; NULL: any */
 } result_members[] = {
 	{"version", KIND_VERSION, true, "the number 1", NULL},
-	{"taskId", KIND_TEXT, true, "a text that is not empty", NULL},
+	{"taskId", KIND_ID, true, "the id of a task", NULL},
 	{"subagentType", KIND_TEXT, true, "a text that is not empty", NULL},
 	{"status", KIND_STATUS, true, "success or error", NULL},
 	{"output", KIND_OUTPUT, true, "a text", NULL},
@@ -189,6 +198,8 @@ static bool tick_dispatch_fits(enum kind kind, const json *value)
 		return json_int(value, -1) >= 0;
 	case KIND_TIME:
 		return text && clock_parse_rfc3339(str_of(text), &t);
+	case KIND_ID:
+		return text && path_is_id(str_of(text));
 	case KIND_VERSION:
 		return json_int(value, 0) == DISPATCH_VERSION;
 	case KIND_STATUS:
@@ -213,6 +224,12 @@ static int check_members(const char *file, const json *all, struct error *err)
 				file, r->name, json_get_str(all, "status"));
 		json_drop(others, r->name);
 	}
+	if (json_str_is(all, "status", "success") && !json_get(all, "parsed") &&
+		!str_trim(str_of(json_get_str(all, "output"))).n)
+		return error_set(err, ERR_INPUT,
+			"%s: a success needs an 'output', or 'parsed'; of an agent that has said "
+			"nothing the status is error",
+			file);
 	return json_first(others) ? error_set(err, ERR_INPUT, "%s: unknown member '%.60s'", file,
 					    json_key(json_first(others)))
 				  : 0;
@@ -421,8 +438,7 @@ int dispatch_take(struct arena *a, const struct dispatch_place *p, struct tick_m
 					 "it",
 					 file)
 			       : -1;
-	if (dispatch_parse(a, file, buf_str(&text), &t.result, err) < 0 ||
-		path_check_id(t.result.task, err) < 0)
+	if (dispatch_parse(a, file, buf_str(&text), &t.result, err) < 0)
 		return -1;
 	t.document = arena_printf(a, "%s/%s.md", p->items, t.result.task);
 	digest_text(buf_str(&text), digest);

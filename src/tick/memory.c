@@ -5,8 +5,7 @@
 #include "src/store/disk.h"
 #include "src/sys/path.h"
 #include "src/run/status.h"
-#include "src/verify/attest.h"
-#include "src/tick/board.h"
+#include "src/tick/memory.h"
 #include "src/tick/tick.h"
 
 enum { LOCK_WAIT_MS = 60000, MEMORY_MAX = 64 << 20 };
@@ -164,6 +163,7 @@ void tick_memory_reject(struct tick_memory *m, const struct admission *d)
 		   *reason = d->failed ? d->reason : d->refused;
 	int64_t n;
 
+	m->news |= !json_get(of, "reason");
 	if (!json_str_is(of, "reason", reason) || !json_str_is(of, "filter", filter)) {
 		JSON_SET(of, JSON_TEXT("filter", filter), JSON_TEXT("reason", reason),
 			JSON_TIME("since", clock_now()));
@@ -255,7 +255,7 @@ bool tick_memory_end(struct tick_memory *m, const struct task *t, const char *re
 
 void tick_memory_idle(struct tick_memory *m, bool idle, size_t rejected)
 {
-	if (!idle)
+	if (!idle || (m->news && json_get(m->all, "idle")))
 		json_drop(m->all, "idle");
 	else if (tick_memory_count(m->all, "idle") == 1)
 		tick_memory_report(m,
@@ -350,73 +350,4 @@ const char *tick_waiting_reason(struct backlog *b, const struct task *t)
 	if (!t->dispatchable || t->blocked)
 		return t->dispatchable ? t->blocked : t->not_dispatchable_reason;
 	return "the next tick with a free slot looks at it";
-}
-
-static json *memory_find_item(json *items, const struct task *t)
-{
-	const json *i = json_first(items);
-
-	while (i && !(t->id && json_get_str(i, "id") && task_same_id(json_get_str(i, "id"), t->id)))
-		i = json_next(i);
-	return (json *)(uintptr_t)i;
-}
-
-static void memory_set_wait(struct tick_memory *m, json *item, const struct task *t,
-	const char *status, const char *why, const char *verb)
-{
-	JSON_SET(item, JSON_TEXT("status", status), JSON_TEXT("reason", why),
-		JSON_TEXT("continue", arena_printf(m->arena, "dev-team %s %s", verb, t->id)));
-}
-
-static void memory_add_task(
-	struct tick_memory *m, struct backlog *b, const struct task *t, json *items)
-{
-	const char *parked = tick_memory_parked(m, t), *reason, *since;
-	const json *of = tick_memory_find(m, t);
-	const char *others = sibling_text(m->arena, json_get(of, "others"), false);
-	json *item = memory_find_item(items, t);
-
-	if (!item && t->id && (item = status_lost(tick_memory_document(m, t->id))))
-		json_push(items, item);
-	if (!item) {
-		reason = json_get_str(of, json_get(of, "failure") ? "failure" : "reason");
-		since = json_get_str(of, "since");
-		item = JSON_OBJECT(JSON_TEXT("id", task_name(t)), JSON_TEXT("status", "queued"),
-			JSON_TEXT("state", task_state_word(t->state)),
-			JSON_TEXT("reason", reason ? reason : tick_waiting_reason(b, t)),
-			JSON_IF(since, JSON_TEXT("since", since)), JSON_TEXT("file", t->file));
-		json_push(items, item);
-	}
-	if (others)
-		JSON_SET(item, JSON_TEXT("reason", arena_printf(m->arena, "%s; %s",
-							   json_get_str(item, "reason"), others)));
-	if (parked && t->id) {
-		memory_set_wait(m, item, t, "parked", parked,
-			tick_memory_parked_item(m, t) ? "retry" : "backlog release");
-		JSON_SET(item, JSON_TEXT("since", json_get_str(of, "parked")));
-	} else if (!json_str_is(item, "status", "idle"))
-		return;
-	else if (board_refusal(m, t))
-		memory_set_wait(m, item, t, "queued", board_refusal(m, t), "board approve");
-	else if (board_has(m, t))
-		JSON_SET(item, JSON_TEXT("status", "queued"), JSON_TEXT("reason", BOARD_READY),
-			JSON_TEXT("continue", "/dev-team:poll"));
-}
-
-int tick_add_status(const char *repo, const char *dir, json **items, struct error *err)
-{
-	CLEANUP(arena_release) struct arena a = {0};
-	CLEANUP(tick_memory_close) struct tick_memory m = {0};
-	struct backlog b;
-
-	if (backlog_read(&a, repo, &b, err) < 0 || tick_memory_look(&a, dir, &m, err) < 0) {
-		json_free(items);
-		return -1;
-	}
-	tick_memory_name(&m, &b);
-	for (size_t i = 0; i < b.n; i++)
-		if (!b.tasks[i].hidden && b.tasks[i].state != TASK_DONE)
-			memory_add_task(&m, &b, &b.tasks[i], *items);
-	status_sort(items);
-	return 0;
 }

@@ -28,6 +28,7 @@ struct tick_memory {
 	json *all;
 	struct disk_lock *lock;
 	int64_t tick; /* the number of this one; from 1 */
+	bool news;    /* a task was rejected that was no candidate before */
 };
 
 /* Takes the lock of the repository's ticks and reads the document. `items`: the directory of the
@@ -79,7 +80,8 @@ void tick_memory_forget_failures(struct tick_memory *m, const struct task *t);
 void tick_memory_succeed(struct tick_memory *m, const struct task *t);
 /* Whether the end of its item is new; `reason` names it. */
 bool tick_memory_end(struct tick_memory *m, const struct task *t, const char *reason);
-/* Counts a tick that had nothing to do; `rejected`: candidates. Else the streak ends. */
+/* Counts a tick that had nothing to do; `rejected`: candidates. The streak ends with one that had,
+ * and with a candidate that is new. */
 void tick_memory_idle(struct tick_memory *m, bool idle, size_t rejected);
 /* Whether neither a work item nor a file of the task is there. A file whose id cannot be read may
  * be that of any task. */

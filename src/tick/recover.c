@@ -67,11 +67,13 @@ static bool has_remedy(const struct recovery *r, const struct playbook_mode *mod
 void recover_count(const struct recovery *r, const struct playbook_mode *mode)
 {
 	json *done = json_inner(tick_memory_of(r->memory, r->task), "remedies");
+	const char *url = recover_pull_url(r);
 
 	tick_memory_report(r->memory, EVENT_TICK_RECOVERED, r->task,
 		JSON_OBJECT(JSON_TEXT("mode", mode->name),
 			JSON_TEXT("action", playbook_actions[mode->action]),
-			JSON_INT("attempt", tick_memory_count(done, mode->name))));
+			JSON_INT("attempt", tick_memory_count(done, mode->name)),
+			JSON_IF(url, JSON_TEXT("prUrl", url))));
 }
 
 const char *recover_remedy(void *recovery, const char *failed, int64_t *until)
@@ -295,7 +297,8 @@ int recover_idle(const struct recovery *r, bool *again, struct error *err)
 		return 0;
 	if (!json_str_is(of, "prUrl", url.p))
 		tick_memory_report(r->memory, EVENT_TICK_PULL_OPENED, r->task,
-			JSON_OBJECT(JSON_TEXT("prUrl", url.p)));
+			JSON_OBJECT(
+				JSON_TEXT("prUrl", url.p), JSON_TIME("prOpenedAt", clock_now())));
 	JSON_SET(of, JSON_TEXT("prUrl", url.p));
 	mode = playbook_find_idle(r->playbook, clock_now() - changed);
 	return mode ? settle(r, mode, mode->feedback, TICK_STEP_FAILED, again, err) : 0;

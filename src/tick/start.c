@@ -129,6 +129,7 @@ static int next_array(
 	if (tick(&a, &call, &line, &l->status, err) < 0)
 		return -1;
 	if (!l->status) {
+		buf_clear(l->line); /* nothing waits for a time that this tick knows */
 		buf_add(array, buf_str(&line));
 		l->changed = true;
 		return 0;

@@ -112,6 +112,8 @@ static void report_end(struct tick *t, const struct task *task, bool good, const
 	struct recovery r = recovery_of(t, task);
 	const char *url = recover_pull_url(&r);
 	json *of = tick_memory_of(&t->memory, task);
+	const char *began = json_get_str(of, "dispatched");
+	int64_t since = 0;
 	struct error err;
 
 	if (good && attest_write(t->arena, t->repo, task->id,
@@ -125,7 +127,9 @@ static void report_end(struct tick *t, const struct task *task, bool good, const
 	}
 	tick_memory_report(&t->memory, EVENT_TICK_COMPLETED, task,
 		JSON_OBJECT(JSON_TEXT("outcome", good ? "approved" : "needs-human-attention"),
-			JSON_TEXT("reason", reason), JSON_IF(url, JSON_TEXT("prUrl", url))));
+			JSON_TEXT("reason", reason), JSON_IF(url, JSON_TEXT("prUrl", url)),
+			JSON_IF(began && clock_parse(began, &since) == 0,
+				JSON_INT("durationMs", (clock_now() - since) * 1000))));
 }
 
 /* It waits for a person: it is not stepped, and takes no slot. */

@@ -93,13 +93,4 @@ int64_t tick_interval(int64_t base, int64_t idle);
 int tick_start(struct arena *a, struct tick_start_call *c, struct buf *out, int *status,
 	struct error *err);
 
-/*
- * Adds the open tasks of the backlog to what status_items() found in `dir`: one without a work item
- * is {id, status, state, reason, since, file} with the status `queued`, its state in the backlog
- * and why it waits; a parked one has the status `parked`, also if it has an item. Starts nothing,
- * and asks nobody: the reason is that of the last tick, else of the backlog. -1: the backlog cannot
- * be read.
- */
-int tick_add_status(const char *repo, const char *dir, json **items, struct error *err);
-
 #endif

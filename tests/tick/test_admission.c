@@ -329,7 +329,7 @@ ADMISSION_TEST(a_task_that_is_not_to_be_started_is_refused_before_the_filters)
 		{"A", "its status is Draft"},
 		{"B", "it is in progress"},
 		{"C", "no acceptance criteria"},
-		{"D", "its file has faults"},
+		{"D", "its file has faults: 'dev-team backlog check' prints them"},
 	};
 
 	scratch_write(BACKLOG_TASKS "/a.md", "---\nid: A\ntitle: t\nstatus: Draft\n---\n- [ ] a\n");

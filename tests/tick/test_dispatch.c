@@ -22,11 +22,11 @@ static int parse(const char *text, struct dispatch_result *r)
 TEST(every_member_of_a_result_is_checked)
 {
 	static const char *const keys[] = {"version", "taskId", "subagentType", "status", "output",
-		"durationMs", "writtenAt", "parsed", "requestId", "result"};
+		"durationMs", "writtenAt", "parsed", "requestId", "result", "error"};
 	static const char *const wrong[] = {
 		"null", "true", "[]", "{}", "-1", "2", "\"\"", "\"wat\""};
 	/* What is right of `wrong`, by the key. */
-	static const char *const right[] = {"", "7", "7", "", "67", "5", "", "3", "7", "7"};
+	static const char *const right[] = {"", "7", "7", "", "7", "5", "", "3", "7", "7", ""};
 	struct dispatch_result r;
 
 	for (size_t i = 0; i < COUNT(keys); i++)
@@ -70,6 +70,32 @@ TEST(what_is_no_result_is_refused)
 	assert_string_equal(r.task, "T-1");
 }
 
+#define RESULT(task, more)                                                                         \
+	"{\"version\":1,\"taskId\":\"" task "\",\"subagentType\":\"developer\",\"durationMs\":0,"  \
+	"\"writtenAt\":\"2026-11-21T01:34:55Z\"," more "}"
+
+TEST(a_result_names_a_task_and_a_success_has_an_answer)
+{
+	static const struct {
+		const char *text;
+		int rc;
+	} cases[] = {
+		{RESULT("T 1", "\"status\":\"success\",\"output\":\"x\""), -1},
+		{RESULT("../../x", "\"status\":\"success\",\"output\":\"x\""), -1},
+		{RESULT("T-1", "\"status\":\"success\",\"output\":\" \\n\""), -1},
+		{RESULT("T-1", "\"status\":\"success\",\"output\":\"\",\"parsed\":{}"), 0},
+		{RESULT("T-1", "\"status\":\"error\",\"output\":\"\""), 0},
+		{RESULT("T-1", "\"status\":\"error\",\"output\":\"\",\"error\":7"), -1},
+		{RESULT("T-1", "\"status\":\"error\",\"output\":\"\",\"error\":\"\""), -1},
+		{RESULT("T-1", "\"status\":\"error\",\"output\":\"\",\"error\":\"no disk\""), 0},
+	};
+	struct dispatch_result r;
+
+	for (size_t i = 0; i < COUNT(cases); i++)
+		if (parse(cases[i].text, &r) != cases[i].rc)
+			fail_msg("%s: %s", cases[i].text, err.text);
+}
+
 TEST(what_contradicts_the_status_is_refused)
 {
 	static const char *const more[][2] = {{",\"error\":\"disk is full\"", "'error'"},
@@ -97,6 +123,9 @@ TEST(what_contradicts_the_status_is_refused)
 #define ENVELOPE(commit, build)                                                                    \
 	"{\"summary\":\"s\",\"filesChanged\":[],\"commitSha\":" commit                             \
 	"," CHECKS(build) ",\"acceptanceCriteriaMet\":[1]}"
+#define MEMBERS(summary, files, met)                                                               \
+	"{\"summary\":" summary ",\"filesChanged\":" files                                         \
+	",\"commitSha\":\"abc\"," CHECKS("\"passed\"") ",\"acceptanceCriteriaMet\":" met "}"
 
 /* word NULL: none; "": refused */
 static const struct {
@@ -110,6 +139,14 @@ static const struct {
 		{ENVELOPE("7", "\"passed\""), ""},
 		{"{\"summary\":\"s\"," CHECKS("\"passed\"") "}", "failed"},
 		{"{\"commitSha\":\"abc\"}", "failed"},
+		{MEMBERS("\"s\"", "[\"a.c\"]", "[1,2]"), "implemented"},
+		{MEMBERS("7", "[]", "[]"), ""},
+		{MEMBERS("\"s\"", "\"none\"", "[]"), ""},
+		{MEMBERS("\"s\"", "[7]", "[]"), ""},
+		{MEMBERS("\"s\"", "[]", "{\"a\":1}"), ""},
+		{MEMBERS("\"s\"", "[]", "[0]"), ""},
+		{MEMBERS("\"s\"", "[]", "[\"1\"]"), ""},
+		{"{\"commitSha\":\"abc\",\"verifications\":[]}", ""},
 		{"{\"status\":\"needs_clarification\"}", "needs_clarification"},
 		{"42", NULL},
 		{"{}", NULL},

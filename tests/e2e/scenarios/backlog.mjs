@@ -38,13 +38,6 @@ function withBacklog(t, ...ids) {
   return fixture;
 }
 
-const ownPullRequests = {
-  'developer-create-pr'(task, n) {
-    const good = DEFAULTS['developer-create-pr'].call(this, task, n);
-    return { ...good, answer: good.answer.replace('pull/7', task.id.startsWith('T-2') ? 'pull/8' : 'pull/7') };
-  },
-};
-
 function checkFinished(t, fixture) {
   for (const id of ['T-1', 'T-2'])
     t.equal(fixture.origin('log', '--format=%B', `main..dev-team/${id}`).split('\n').filter((line) => /mark the task as done/.test(line)),
@@ -55,7 +48,6 @@ function checkFinished(t, fixture) {
 async function twoTasks(t) {
   const fixture = withBacklog(t);
   const agents = new Agents(fixture, {
-    ...ownPullRequests,
     'reviewer-review': (task, n) => (n === 1 ? answer('changes_requested', '**must** src/widget.txt:1: it does not turn.')
       : DEFAULTS['reviewer-review']()),
   });
@@ -64,6 +56,7 @@ async function twoTasks(t) {
   t.match(run.text, /^success: 2 of 2 tasks are finished/, 'result for the user');
   checkFinished(t, fixture);
   t.equal(agents.skills.filter((skill) => skill === 'developer-fix').length, 1, 'repairs');
+  t.equal(agents.skills.includes('developer-create-pr'), false, 'whether an agent opens a pull request');
   t.equal(agents.calls.filter((call) => /researching/.test(call)).map((call) => call.split(' ')[0]).sort(), ['T-1/researching/1', 'T-2/researching/1'], 'researchers');
 }
 
@@ -74,7 +67,7 @@ async function twoSessions(t) {
   t.match(await tool('tick', '--queue'), /'T-1\/researching\/1' waits on the board/, 'the array of the tick');
   t.equal(await tool('board', 'approve', 'T-1', 'T-2'), '2 requests approved\n', 'the approval');
   const both = barrier(2);
-  const all = [1, 2].map(() => new Agents(fixture, { ...ownPullRequests,
+  const all = [1, 2].map(() => new Agents(fixture, {
     'researcher-plan': (task, n) => ({ ...DEFAULTS['researcher-plan'](task, n), work: [{ wait: () => both.wait() }] }) }));
   const runs = await Promise.all(all.map((agents) => t.run(fixture, agents, '/dev-team:poll')));
   for (const run of runs) {
@@ -91,9 +84,7 @@ async function killedSession(t) {
   const fixture = withBacklog(t);
   const asked = breakpoint();
   const agents = new Agents(fixture, {
-    'developer-create-pr'(task, n) {
-      return n === 1 ? { work: [{ wait: asked.block }] } : ownPullRequests['developer-create-pr'].call(this, task, n);
-    },
+    'reviewer-review': (task, n) => (n === 1 ? { work: [{ wait: asked.block }] } : DEFAULTS['reviewer-review']()),
   });
   const first = await t.run(fixture, agents, ONE_TICK, { during: async (client) => {
     await asked.reached;
@@ -104,7 +95,7 @@ async function killedSession(t) {
   t.sound(run);
   t.match(run.text, /^success: 2 of 2 tasks are finished/, 'result for the user');
   t.equal(agents.skills.filter((skill) => skill === 'developer-implement').length, 2, 'implementations');
-  t.equal(agents.skills.filter((skill) => skill === 'developer-create-pr').length, 3, 'requests for a pull request');
+  t.equal(agents.skills.filter((skill) => skill === 'reviewer-review').length, 3, 'reviews');
   checkFinished(t, fixture);
 }
 
@@ -112,7 +103,7 @@ async function killedSession(t) {
 // be done, costs no request; the next one finds a task that was added meanwhile.
 async function repeated(t) {
   const fixture = withBacklog(t, 'T-1');
-  const agents = new Agents(fixture, ownPullRequests);
+  const agents = new Agents(fixture);
   const run = await t.interact(fixture, agents, 'manual', async (terminal, log) => {
     await terminal.type(`/loop 1m ${ONE_TICK}`);
     await terminal.shows(/type .\/loop 5m dev-team tick/);
@@ -131,7 +122,7 @@ async function repeated(t) {
 // Unattended, with the login of the client: its key is not passed on.
 async function headlessStart(t) {
   const fixture = withBacklog(t);
-  const agents = new Agents(fixture, ownPullRequests);
+  const agents = new Agents(fixture);
   const run = await withClaude(t, fixture, agents, ['--spawner', 'harness', '--max-concurrent', '2', '--max-ticks', '100'],
     { verb: ['start'], extra: { CLAUDE_CODE_OAUTH_TOKEN: 'dummy-local-token' } });
   t.equal(run.code, 0, `exit code; ${run.err}`);
