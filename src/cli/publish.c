@@ -23,8 +23,8 @@ static const char *summary_of(struct arena *a, const char *repo, const char *id)
 	struct str text;
 
 	if (status_directory(a, repo, &dir, &ignored) < 0 ||
-		context_open(&f, arena_printf(a, "%s/%s.md", dir, id), CONTEXT_READ_ONLY,
-			&ignored) < 0)
+		context_open(
+			&f, arena_printf(a, "%s/%s.md", dir, id), CONTEXT_READ_ONLY, &ignored) < 0)
 		return "";
 	secrets_add(a, &secrets, (const char *const *)environ, NULL);
 	secrets_mask(&secrets, str_trim(context_section(&f.doc, CONTEXT_SUMMARY)), &masked);
@@ -60,7 +60,11 @@ int cli_publish_task(struct invocation *in, const char *repo, const struct task 
 	char *remote = NULL;
 	bool skipped, made;
 
-	if (git_read_branch(in->arena, repo, &branch, err) < 0 || git_push(repo, NULL, &skipped, err) < 0)
+	if (t->faults.n)
+		return error_set(err, ERR_INPUT,
+			"'%s' has faults: 'dev-team backlog check' prints them", t->file);
+	if (git_read_branch(in->arena, repo, &branch, err) < 0 ||
+		git_push(repo, NULL, &skipped, err) < 0)
 		return -1;
 	if (skipped)
 		return error_set(err, ERR_CHECK,

@@ -41,7 +41,7 @@ static int status_list(const struct status_view *v, json **items, struct error *
 }
 
 /* Takes the one of this id out of the list, which is freed; NULL: there is none. */
-static json *take_item(json *items, const char *id)
+static json *take_one(json *items, const char *id)
 {
 	json *found = NULL;
 
@@ -69,7 +69,7 @@ static int status_find_one(
 		run_place_repository(a, o->repo, NULL, &v->repo, &ignored) < 0 ||
 		status_directory(a, v->repo, &v->dir, &ignored) < 0)
 		return -1;
-	item = status_list(v, &items, &ignored) < 0 ? NULL : take_item(items, v->task);
+	item = status_list(v, &items, &ignored) < 0 ? NULL : take_one(items, v->task);
 	return item ? 0 : -1;
 }
 
@@ -103,7 +103,7 @@ static int status_show(const struct status_view *v, struct buf *out, struct erro
 		shown = status_item(v->document, false);
 	else if (status_list(v, &shown, err) < 0)
 		return -1;
-	if (v->task && !(shown = take_item(shown, v->task)))
+	if (v->task && !(shown = take_one(shown, v->task)))
 		return error_set(err, ERR_INPUT, "the task '%s' is gone", v->task);
 	if (v->json)
 		json_print_line(out, shown);

@@ -15,15 +15,14 @@ static json *find_item(json *items, const struct task *t)
 	return (json *)(uintptr_t)i;
 }
 
-static void set_wait(struct tick_memory *m, json *item, const struct task *t,
-	const char *status, const char *why, const char *verb)
+static void set_wait(struct tick_memory *m, json *item, const struct task *t, const char *status,
+	const char *why, const char *verb)
 {
 	JSON_SET(item, JSON_TEXT("status", status), JSON_TEXT("reason", why),
 		JSON_TEXT("continue", arena_printf(m->arena, "dev-team %s %s", verb, t->id)));
 }
 
-static void add_task(
-	struct tick_memory *m, struct backlog *b, const struct task *t, json *items)
+static void add_task(struct tick_memory *m, struct backlog *b, const struct task *t, json *items)
 {
 	const char *parked = tick_memory_parked(m, t), *reason, *since;
 	const json *of = tick_memory_find(m, t);

@@ -210,7 +210,7 @@ static const struct event_type types[EVENT_COUNT] = {
 		{FIELD("tick", NUMBER), FIELD("branch", TEXT), FIELD("quarantineRef", TEXT),
 			FIELD("commitSha", TEXT), FIELD("commitCount", NUMBER)}},
 	[EVENT_TICK_PULL_OPENED] = {"PrOpened", "info", "a task has a pull request",
-		{FIELD("tick", NUMBER), FIELD("prUrl", TEXT), FIELD("prOpenedAt", TEXT)}},
+		{FIELD("tick", NUMBER), FIELD("prUrl", TEXT), OPTIONAL("prOpenedAt", TEXT)}},
 	[EVENT_TICK_MERGED] = {"DispatchToMergeCompleted", "info",
 		"the pull request of a task that is done was merged",
 		{FIELD("tick", NUMBER), FIELD("dispatchedAt", TEXT), OPTIONAL("mergedAt", TEXT),

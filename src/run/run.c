@@ -59,8 +59,9 @@ struct run_loop {
 	size_t n, max, active; /* items; those that may be, and are, begun and not over */
 	const char *artifacts; /* of the events; NULL: a run of one item has none */
 	VEC(struct action_job) jobs;
-	VEC(json *) arrays; /* that the actions are in */
-	run_next *next;     /* NULL: a step of the item */
+	VEC(json *) arrays;     /* that the actions are in */
+	VEC(const char *) held; /* ids of actions that have failed and are not started again */
+	run_next *next;         /* NULL: a step of the item */
 	void *next_data;
 	int cancel; /* of run_interrupt_begin() */
 	int64_t started_ms, leases_ms;
@@ -152,6 +153,9 @@ static int plan_one(
 
 static bool is_started(const struct run_loop *l, const struct run_work *w, const char *id)
 {
+	for (size_t i = 0; i < l->held.n; i++)
+		if (strcmp(l->held.items[i], id) == 0)
+			return true;
 	for (size_t i = 0; i < l->jobs.n; i++)
 		if (l->jobs.items[i].work == w &&
 			json_str_is(l->jobs.items[i].action.action, "id", id))
@@ -258,6 +262,17 @@ static void end_jobs(struct run_loop *l, struct run_work *w, bool now)
 	}
 }
 
+/* Of an item, what failed ends the run. Actions of several items go on, but for this one. */
+static void hold_job(struct run_loop *l, struct run_work *w, const char *id)
+{
+	if (l->next && !run_interrupt_caught()) {
+		w->failed = true;
+		vec_push(&l->held, arena_dup(l->arena, str_of(id)));
+	} else if (!w->failed) {
+		end_jobs(l, w, false);
+	}
+}
+
 /* The end of the item reports the first failure. A child that was killed has written no outcome. */
 static void take_outcome(void *data, size_t item, int status, struct str report)
 {
@@ -267,11 +282,12 @@ static void take_outcome(void *data, size_t item, int status, struct str report)
 	const json *action = job->action.action;
 	const char *document = json_get_str(action, "context_file");
 	struct action_outcome o;
-	bool whole = report.n == sizeof(o);
+	bool whole = report.n == sizeof(o), good;
 
 	(void)status;
 	if (whole)
 		memcpy(&o, report.p, sizeof(o));
+	good = job->cancelled || (whole && o.rc == 0);
 	job->ended = true;
 	if (job->cancelled) {
 		report_to_caller(l, w, RUN_REPORT_END, action,
@@ -284,12 +300,16 @@ static void take_outcome(void *data, size_t item, int status, struct str report)
 		else
 			error_set(&w->err, ERR_SYSTEM, "the process of action '%s' was killed",
 				json_get_str(action, "id"));
-		end_jobs(l, w, false);
 	} else if (whole && !run_interrupt_caught()) {
 		talk_about(l, w);
 		error_print(&o.err);
 	}
-	if (!count_working(l, w, NULL)) {
+	if (!good)
+		hold_job(l, w, json_get_str(action, "id"));
+	if (!good) { /* no agent has come back without an answer */
+		w->of.call.returned = NULL;
+		w->of.call.returned_alone = false;
+	} else if (!count_working(l, w, NULL) && !l->held.n) {
 		w->of.call.returned = "";
 		w->of.call.returned_alone = false;
 	} else {
@@ -325,7 +345,7 @@ static int take_array(struct run_loop *l, struct run_work *w, const json *array)
 		return add_array(l, w, array);
 	if (count_working(l, w, NULL))
 		return 0;
-	if (done)
+	if (done && !l->held.n)
 		take_done(l, w, first);
 	else
 		w->phase = WORK_ENDED;
@@ -386,7 +406,7 @@ static int step_work(struct run_loop *l, struct run_work *w)
 		if (l->jobs.items[i].work == w && l->jobs.items[i].ended)
 			l->jobs.items[i].work = NULL;
 	find_cancelled(l, w);
-	w->of.call.returned = "";
+	w->of.call.returned = l->held.n ? NULL : "";
 	w->of.call.returned_alone = w->of.call.take_over = false;
 	return take_array(l, w, array);
 }
@@ -715,6 +735,7 @@ static int run_loop(struct run_loop *l, int *signal, struct error *err)
 		l->works[i].of.cancel = l->cancel;
 	run_to_end(l);
 	forget_jobs(l);
+	vec_release(&l->held);
 	*signal = run_interrupt_caught();
 	run_interrupt_end();
 	if (l->n > 1)
