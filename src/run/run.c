@@ -204,30 +204,15 @@ static size_t count_working(
 	return n;
 }
 
-/* Whether the document says that nobody waits for the action any more. */
-static bool is_fenced(const char *document, const char *id)
-{
-	CLEANUP(context_close) struct context_file f = {0};
-	struct error ignored;
-	struct str rest, one;
-
-	if (context_open(&f, document, CONTEXT_READ_ONLY, &ignored) < 0)
-		return false;
-	rest = context_get(&f.doc, "cancelled");
-	while (arena_shell_word(&f.arena, &rest, &one))
-		if (str_is(one, id))
-			return true;
-	return false;
-}
-
 static void find_cancelled(struct run_loop *l, const struct run_work *w)
 {
 	for (size_t i = 0; i < l->jobs.n; i++) {
 		struct action_job *job = &l->jobs.items[i];
 
 		if (job->work == w && !job->ended && !job->cancelled)
-			job->cancelled = is_fenced(json_get_str(job->action.action, "context_file"),
-				json_get_str(job->action.action, "id"));
+			job->cancelled =
+				run_is_cancelled(json_get_str(job->action.action, "context_file"),
+					json_get_str(job->action.action, "id"));
 	}
 }
 
@@ -262,9 +247,12 @@ static void end_jobs(struct run_loop *l, struct run_work *w, bool now)
 	}
 }
 
-/* Of an item, what failed ends the run. Actions of several items go on, but for this one. */
+/* Of an item, what failed ends the run. Actions of several items go on, but for this one, whose
+ * agent has not come back without an answer. */
 static void hold_job(struct run_loop *l, struct run_work *w, const char *id)
 {
+	w->of.call.returned = NULL;
+	w->of.call.returned_alone = false;
 	if (l->next && !run_interrupt_caught()) {
 		w->failed = true;
 		vec_push(&l->held, arena_dup(l->arena, str_of(id)));
@@ -281,18 +269,17 @@ static void take_outcome(void *data, size_t item, int status, struct str report)
 	struct run_work *w = job->work;
 	const json *action = job->action.action;
 	const char *document = json_get_str(action, "context_file");
-	struct action_outcome o;
-	bool whole = report.n == sizeof(o), good;
+	struct action_outcome o = {.rc = -1};
+	bool whole = report.n == sizeof(o);
 
 	(void)status;
 	if (whole)
 		memcpy(&o, report.p, sizeof(o));
-	good = job->cancelled || (whole && o.rc == 0);
 	job->ended = true;
 	if (job->cancelled) {
 		report_to_caller(l, w, RUN_REPORT_END, action,
 			&(struct run_outcome){.word = "cancelled", .usage = USAGE_NONE});
-	} else if (whole && o.rc == 0) {
+	} else if (o.rc == 0) {
 		report_to_caller(l, w, RUN_REPORT_END, action, &o.of);
 	} else if (!w->failed) {
 		if (whole)
@@ -304,11 +291,8 @@ static void take_outcome(void *data, size_t item, int status, struct str report)
 		talk_about(l, w);
 		error_print(&o.err);
 	}
-	if (!good)
+	if (!job->cancelled && o.rc) {
 		hold_job(l, w, json_get_str(action, "id"));
-	if (!good) { /* no agent has come back without an answer */
-		w->of.call.returned = NULL;
-		w->of.call.returned_alone = false;
 	} else if (!count_working(l, w, NULL) && !l->held.n) {
 		w->of.call.returned = "";
 		w->of.call.returned_alone = false;

@@ -353,4 +353,7 @@ int run_children(const struct run_children *c, struct error *err);
 /* In a child that has a program to end: no later signal ends it at once. */
 void run_interrupt_child(void);
 
+/* Whether the document says that nobody waits for the action any more. */
+bool run_is_cancelled(const char *document, const char *id);
+
 #endif

@@ -808,3 +808,18 @@ int run_end_children(struct arena *a, const struct run_step_call *call,
 	}
 	return 0;
 }
+
+bool run_is_cancelled(const char *document, const char *id)
+{
+	CLEANUP(context_close) struct context_file f = {0};
+	struct error ignored;
+	struct str rest, one;
+
+	if (context_open(&f, document, CONTEXT_READ_ONLY, &ignored) < 0)
+		return false;
+	rest = context_get(&f.doc, "cancelled");
+	while (arena_shell_word(&f.arena, &rest, &one))
+		if (str_is(one, id))
+			return true;
+	return false;
+}

@@ -104,8 +104,20 @@ static void note_read(struct buf *out, const struct redirect *r, struct buf *tex
 	add_note(out, r->at.from, what, &delimiter);
 }
 
-void notes_ours(struct buf *out, const struct command *commands, struct buf *text)
+/* Whether the text of another here document begins where that of `r` ends. */
+static bool is_followed(const struct redirect *r, const struct command *commands)
 {
+	for (const struct command *c = commands; c; c = c->next)
+		for (const struct redirect *o = c->redirects; o; o = o->next)
+			if (o != r && o->kind == REDIRECT_TEXT && o->word.at.from == r->word.at.to)
+				return true;
+	return false;
+}
+
+bool notes_ours(struct buf *out, const struct command *commands, struct buf *text)
+{
+	bool comparable = true;
+
 	for (const struct command *c = commands; c; c = c->next) {
 		for (size_t i = 0; i < c->n_words; i++) {
 			struct word w = c->words[i];
@@ -121,12 +133,15 @@ void notes_ours(struct buf *out, const struct command *commands, struct buf *tex
 			note_word(out, w.at.from, i ? "word " : "name ", &w);
 		}
 		for (const struct redirect *r = c->redirects; r; r = r->next)
-			if (r->kind == REDIRECT_TEXT && waits_over_arm(r, commands, text))
+			if (r->kind == REDIRECT_TEXT && waits_over_arm(r, commands, text)) {
+				comparable &= !is_followed(r, commands);
 				note_read(out, r, text);
-			else
+			} else {
 				note_redirect(out, r);
+			}
 	}
 	sort_lines(out);
+	return comparable;
 }
 
 /* ---- shfmt's ---- */

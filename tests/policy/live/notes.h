@@ -15,9 +15,10 @@
  * shfmt has rules of its own for what follows `export`, `let` and the like, which bash does not
  * have: their first letter is made a capital in `text`, which shfmt gets, and in the notes. It also
  * looks for the lines of a here document only behind the arms of a `case` that begins on its line,
- * bash behind the line: such a redirection becomes `<DELIMITER` and its lines blanks.
+ * bash behind the line: such a redirection becomes `<DELIMITER` and its lines blanks. False: they
+ * are followed by those of another one, which would begin with the blanks.
  */
-void notes_ours(struct buf *out, const struct command *commands, struct buf *text);
+bool notes_ours(struct buf *out, const struct command *commands, struct buf *text);
 
 /*
  * `file` is shfmt's tree of `source`; adds the notes of the statements that begin in its bytes

@@ -261,15 +261,15 @@ static void offer(struct oracle *o, struct str text)
 		o->left_out++;
 		return;
 	}
-	o->n++;
 	t->out = false;
 	buf_clear(&t->text);
 	buf_add(&t->text, text);
 	buf_clear(&t->notes);
 	buf_clear(&t->for_shfmt);
 	buf_add(&t->for_shfmt, text);
-	notes_ours(&t->notes, commands, &t->for_shfmt);
-	if (o->n == BATCH)
+	if (!notes_ours(&t->notes, commands, &t->for_shfmt))
+		o->left_out++;
+	else if (++o->n == BATCH)
 		ask(o);
 }
 
