@@ -297,7 +297,8 @@ static void take_outcome(void *data, size_t item, int status, struct str report)
 		w->of.call.returned = "";
 		w->of.call.returned_alone = false;
 	} else {
-		w->of.call.returned = json_get_str(action, "id");
+		/* With an action that is held, the array may be gone before the next step. */
+		w->of.call.returned = arena_dup(l->arena, str_of(json_get_str(action, "id")));
 		w->of.call.returned_alone = count_working(l, w, document) > 0;
 	}
 	w->due = w->ordered || !count_working(l, w, NULL);
@@ -340,9 +341,12 @@ static int next_step(struct run_loop *l, struct run_work *w, struct buf *line)
 {
 	CLEANUP(arena_release) struct arena a = {0};
 	struct run_step_call call = w->of.call;
+	struct error err; /* not of what has failed before */
 
+	if (l->next && l->next(l->next_data, &call, line, &err) < 0)
+		return w->failed ? -1 : (w->err = err, -1);
 	if (l->next)
-		return l->next(l->next_data, &call, line, &w->err);
+		return 0;
 	call.ordered = &w->ordered;
 	call.gate_busy = &w->gate_busy;
 	if (run_step(&a, &call, line, &w->err) < 0)
