@@ -55,8 +55,7 @@ static const char *body_of(struct arena *a, const char *repo, const struct task 
 int cli_publish_task(struct invocation *in, const char *repo, const struct task *t, bool as_json,
 	struct error *err)
 {
-	const char *program, *title, *url;
-	const char *branch;
+	const char *program, *title, *url, *branch;
 	char *remote = NULL;
 	bool skipped, made;
 

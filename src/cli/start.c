@@ -15,6 +15,8 @@ static const struct option options[] = {
 	OPTION_TEXT(struct tick_start_call, tick.task, "task", "ID",
 		"only this task, or these, separated by commas, also if they are not on the "
 		"frontier"),
+	OPTION_FLAG(struct tick_start_call, request.call.take_over, "take-over",
+		"take over what another session holds when this begins"),
 	OPTION_CHOICE(struct tick_start_call, spawner, "spawner",
 		"inline|claude-cli|harness|api-key|mock",
 		"harness: agents use the login of their program, API keys are not passed on; "

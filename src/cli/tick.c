@@ -151,6 +151,39 @@ static int find_task(
 		path_exists(path) ? "is no task of '" BACKLOG_TASKS "'" : "does not exist");
 }
 
+/* As of `step`: each id was requested. */
+static int check_requested(struct arena *a, const struct tick_call *c, struct error *err)
+{
+	struct str rest = str_of(c->returned ? c->returned : ""), one;
+	struct run_step_call call = {0};
+	const char *repo, *items;
+
+	if (!rest.n)
+		return 0;
+	if (run_place_repository(a, c->repo, NULL, &repo, err) < 0 ||
+		status_directory(a, repo, &items, err) < 0)
+		return -1;
+	while (str_next_item(&rest, &one)) {
+		call.returned = arena_dup(a, one);
+		call.context_file =
+			arena_printf(a, "%s/%.*s.md", items, (int)str_find(one, STR("/")), one.p);
+		if (run_check_returned(a, &call, err) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+/* The file may also be the next word. */
+static int take_word(const struct invocation *in, struct tick_call *c, struct error *err)
+{
+	if (in->n && (!c->result || *c->result))
+		return error_set(err, ERR_USAGE,
+			"tick: unexpected '%.60s': PATH goes with --continue-from-result",
+			in->words[0]);
+	c->result = in->n ? in->words[0] : c->result;
+	return 0;
+}
+
 static int run_tick(struct invocation *in, struct error *err)
 {
 	static const char *const inline_words[] = {"inline", "claude-cli", NULL};
@@ -162,7 +195,7 @@ static int run_tick(struct invocation *in, struct error *err)
 	if (tick_spawner("inline", &c.spawner, err) < 0)
 		return -1;
 	inline_ = str_in(str_of(c.spawner), inline_words);
-	if (check_options(o, inline_, err) < 0)
+	if (check_options(o, inline_, err) < 0 || take_word(in, &c.tick, err) < 0)
 		return -1;
 	if (c.tick.task && o->task_file)
 		return error_set(err, ERR_USAGE, "--task and --task-from-file exclude each other");
@@ -175,6 +208,8 @@ static int run_tick(struct invocation *in, struct error *err)
 		c.tick.mode = o->queue ? TICK_QUEUE : o->poll ? TICK_POLL : TICK_CARRY_OUT;
 		c.tick.repo = c.request.call.repo;
 		c.tick.plugin_root = c.request.call.plugin_root;
+		if (check_requested(in->arena, &c.tick, err) < 0)
+			return -1;
 		rc = tick(in->arena, &c.tick, in->out, &status, err);
 	} else {
 		c.max_ticks = 1;
@@ -205,6 +240,7 @@ const struct verb verb_tick = {
 	.examples = "dev-team tick --max-concurrent 3\n"
 		    "dev-team tick --max-concurrent 3 --returned\n"
 		    "dev-team tick --dry-run --task DEMO-7 --json",
+	.words = "[PATH]",
 	.options = {tick_options, cli_agent_options, place_options},
 	.size = sizeof(struct tick_options),
 	.run = run_tick,

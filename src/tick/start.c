@@ -170,6 +170,7 @@ static void wait_idle(const struct tick_loop *l, int64_t interval)
 static int tick_start_run_loop(struct arena *a, struct tick_loop *l, struct error *err)
 {
 	const struct tick_start_call *c = l->call;
+	struct run_request q = c->request;
 	int64_t idle = 0;
 
 	for (;;) {
@@ -177,7 +178,8 @@ static int tick_start_run_loop(struct arena *a, struct tick_loop *l, struct erro
 		int rc;
 
 		l->changed = false;
-		rc = run_actions(a, &c->request, next_array, l, &fault);
+		rc = run_actions(a, &q, next_array, l, &fault);
+		q.call.take_over = false; /* once */
 		if ((rc < 0 && (!l->begun || c->until_idle || run_interrupt_caught())) ||
 			l->status == TICK_FINISHED || (c->max_ticks && l->ticks >= c->max_ticks) ||
 			(c->until_idle && l->status == TICK_IDLE && !first_wait(l, false))) {

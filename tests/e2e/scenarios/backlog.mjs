@@ -54,6 +54,8 @@ async function twoTasks(t) {
   const run = await t.run(fixture, agents, TICK);
   t.sound(run);
   t.match(run.text, /^success: 2 of 2 tasks are finished/, 'result for the user');
+  t.note(`figures: iterations of the tick: ${run.iterations.map((one) => `${one.agents} agents, ${one.bytes} bytes`).join('; ')}`);
+  t.affordable(run, 1228);
   checkFinished(t, fixture);
   t.equal(agents.skills.filter((skill) => skill === 'developer-fix').length, 1, 'repairs');
   t.equal(agents.skills.includes('developer-create-pr'), false, 'whether an agent opens a pull request');
