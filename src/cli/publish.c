@@ -9,8 +9,9 @@
 #include "src/sys/forge.h"
 #include "src/sys/git.h"
 #include "src/sys/secrets.h"
+#include "src/tick/admission.h"
 
-enum { TITLE_MAX = 250, SUMMARY_MAX = 40000 }; /* forges accept 255 and 65,536 characters */
+enum { TITLE_MAX = 250, BODY_MAX = 60000 }; /* bytes; forges accept 255 and 65,536 characters */
 
 /* What the developer says of the work, in the document of the task's item; "": nothing. */
 static const char *summary_of(struct arena *a, const char *repo, const char *id)
@@ -20,7 +21,6 @@ static const char *summary_of(struct arena *a, const char *repo, const char *id)
 	struct secrets secrets = {0};
 	struct error ignored;
 	const char *dir;
-	struct str text;
 
 	if (status_directory(a, repo, &dir, &ignored) < 0 ||
 		context_open(
@@ -28,12 +28,7 @@ static const char *summary_of(struct arena *a, const char *repo, const char *id)
 		return "";
 	secrets_add(a, &secrets, (const char *const *)environ, NULL);
 	secrets_mask(&secrets, str_trim(context_section(&f.doc, CONTEXT_SUMMARY)), &masked);
-	text = buf_str(&masked);
-	if (text.n <= SUMMARY_MAX)
-		return arena_dup(a, text);
-	for (text.n = SUMMARY_MAX; text.n && ((unsigned char)text.p[text.n] & 0xc0) == 0x80;)
-		text.n--;
-	return arena_printf(a, "%.*s\n...", (int)text.n, text.p);
+	return arena_dup(a, buf_str(&masked));
 }
 
 static const char *body_of(struct arena *a, const char *repo, const struct task *t)
@@ -49,6 +44,14 @@ static const char *body_of(struct arena *a, const char *repo, const struct task 
 		buf_addf(&body, "%s- %.*s\n", i ? "" : "## Acceptance criteria\n\n",
 			(int)criteria.items[i].text.n, criteria.items[i].text.p);
 	buf_addf(&body, "%sTask `%s`, `%s`\n", criteria.n ? "\n" : "", t->id, t->file);
+	if (body.len > BODY_MAX) {
+		size_t n = BODY_MAX;
+
+		while (n && ((unsigned char)body.s[n] & 0xc0) == 0x80)
+			n--;
+		buf_cut(&body, n);
+		buf_adds(&body, "\n...\n");
+	}
 	return arena_dup(a, buf_str(&body));
 }
 
@@ -62,8 +65,12 @@ int cli_publish_task(struct invocation *in, const char *repo, const struct task 
 	if (t->faults.n)
 		return error_set(err, ERR_INPUT,
 			"'%s' has faults: 'dev-team backlog check' prints them", t->file);
-	if (git_read_branch(in->arena, repo, &branch, err) < 0 ||
-		git_push(repo, NULL, &skipped, err) < 0)
+	if (git_read_branch(in->arena, repo, &branch, err) < 0)
+		return -1;
+	if (!branch || strcmp(branch, admission_branch(in->arena, t)) != 0)
+		return error_set(err, ERR_STATE, "'%s' is checked out, not the branch '%s' of '%s'",
+			branch ? branch : "a commit", admission_branch(in->arena, t), t->id);
+	if (git_push(repo, NULL, &skipped, err) < 0)
 		return -1;
 	if (skipped)
 		return error_set(err, ERR_CHECK,

@@ -103,7 +103,9 @@ static int refuse_other(
 		return -1;
 	if ((strcmp(old->task, r->task) == 0 &&
 		    (id && r->request ? strcmp(id, r->request) == 0
-				      : strcmp(old->type, r->type) == 0)) ||
+				      : strcmp(old->type, r->type) == 0 &&
+						(!r->request || result_is_outstanding(
+									w, r, r->request)))) ||
 		!result_is_outstanding(w, old, id))
 		return 0;
 	return error_set(err, ERR_STATE,

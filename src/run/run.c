@@ -59,9 +59,9 @@ struct run_loop {
 	size_t n, max, active; /* items; those that may be, and are, begun and not over */
 	const char *artifacts; /* of the events; NULL: a run of one item has none */
 	VEC(struct action_job) jobs;
-	VEC(json *) arrays;     /* that the actions are in */
-	VEC(const char *) held; /* ids of actions that have failed and are not started again */
-	run_next *next;         /* NULL: a step of the item */
+	VEC(json *) arrays;       /* that the actions are in */
+	struct held_actions held; /* of run_actions() */
+	run_next *next;           /* NULL: a step of the item */
 	void *next_data;
 	int cancel; /* of run_interrupt_begin() */
 	int64_t started_ms, leases_ms;
@@ -153,9 +153,8 @@ static int plan_one(
 
 static bool is_started(const struct run_loop *l, const struct run_work *w, const char *id)
 {
-	for (size_t i = 0; i < l->held.n; i++)
-		if (strcmp(l->held.items[i], id) == 0)
-			return true;
+	if (run_held_has(&l->held, id))
+		return true;
 	for (size_t i = 0; i < l->jobs.n; i++)
 		if (l->jobs.items[i].work == w &&
 			json_str_is(l->jobs.items[i].action.action, "id", id))
@@ -248,17 +247,23 @@ static void end_jobs(struct run_loop *l, struct run_work *w, bool now)
 }
 
 /* Of an item, what failed ends the run. Actions of several items go on, but for this one, whose
- * agent has not come back without an answer. */
-static void hold_job(struct run_loop *l, struct run_work *w, const char *id)
+ * agent has not come back without an answer: it is started again later. */
+static void hold_job(struct run_loop *l, struct action_job *job, const struct error *why)
 {
+	const char *id = json_get_str(job->action.action, "id");
+	struct run_work *w = job->work;
+
 	w->of.call.returned = NULL;
 	w->of.call.returned_alone = false;
-	if (l->next && !run_interrupt_caught()) {
-		w->failed = true;
-		vec_push(&l->held, arena_dup(l->arena, str_of(id)));
-	} else if (!w->failed) {
-		end_jobs(l, w, false);
+	if (!l->next || run_interrupt_caught()) {
+		if (!w->failed)
+			end_jobs(l, w, false);
+		return;
 	}
+	w->failed = true;
+	job->work = NULL;
+	if (run_held_add(&l->held, l->arena, id) && count_working(l, w, NULL))
+		error_print(why); /* else this run ends with it */
 }
 
 /* The end of the item reports the first failure. A child that was killed has written no outcome. */
@@ -270,11 +275,13 @@ static void take_outcome(void *data, size_t item, int status, struct str report)
 	const json *action = job->action.action;
 	const char *document = json_get_str(action, "context_file");
 	struct action_outcome o = {.rc = -1};
-	bool whole = report.n == sizeof(o);
 
 	(void)status;
-	if (whole)
+	if (report.n == sizeof(o))
 		memcpy(&o, report.p, sizeof(o));
+	else
+		error_set(&o.err, ERR_SYSTEM, "the process of action '%s' was killed",
+			json_get_str(action, "id"));
 	job->ended = true;
 	if (job->cancelled) {
 		report_to_caller(l, w, RUN_REPORT_END, action,
@@ -282,17 +289,13 @@ static void take_outcome(void *data, size_t item, int status, struct str report)
 	} else if (o.rc == 0) {
 		report_to_caller(l, w, RUN_REPORT_END, action, &o.of);
 	} else if (!w->failed) {
-		if (whole)
-			w->err = o.err;
-		else
-			error_set(&w->err, ERR_SYSTEM, "the process of action '%s' was killed",
-				json_get_str(action, "id"));
-	} else if (whole && !run_interrupt_caught()) {
+		w->err = o.err;
+	} else if (!l->next && !run_interrupt_caught()) {
 		talk_about(l, w);
 		error_print(&o.err);
 	}
 	if (!job->cancelled && o.rc) {
-		hold_job(l, w, json_get_str(action, "id"));
+		hold_job(l, job, &o.err);
 	} else if (!count_working(l, w, NULL) && !l->held.n) {
 		w->of.call.returned = "";
 		w->of.call.returned_alone = false;
@@ -633,6 +636,7 @@ static size_t run_look_again(void *data, bool tick)
 	}
 	for (size_t i = 0; i < l->n; i++)
 		works |= has_jobs(l, &l->works[i]);
+	l->works[0].due |= run_held_due(&l->held);
 	if (works)
 		advance(l);
 	return l->jobs.n;

@@ -356,4 +356,20 @@ void run_interrupt_child(void);
 /* Whether the document says that nobody waits for the action any more. */
 bool run_is_cancelled(const char *document, const char *id);
 
+/* ---- actions that have failed (held.c) ---- */
+
+struct held_action {
+	const char *id;
+	int64_t until_ms; /* of clock_ticks(): not started before; 0: it was due */
+};
+struct held_actions {
+	struct held_action *items;
+	size_t n, cap;
+};
+/* Not started for 30 s, then for twice as long each time, at most 300 s. True: its first time. */
+bool run_held_add(struct held_actions *h, struct arena *a, const char *id);
+bool run_held_has(const struct held_actions *h, const char *id);
+/* Whether the time of one is over; true once. */
+bool run_held_due(struct held_actions *h);
+
 #endif
